@@ -1,0 +1,87 @@
+//! Which types of zones a kernel was built with, which `lowmem_reserve` counts through.
+
+use freehold::{GfpFlags, ZoneType};
+
+use crate::report::ZoneText;
+
+/// The types of zones of a kernel, from low to high.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Layout(Vec<ZoneType>);
+
+/// The optional types of zones that kernels have, most common first. Every kernel has Normal and Movable.
+const OPTIONAL: [&[ZoneType]; 7] = [
+    &[ZoneType::Dma, ZoneType::Dma32],
+    &[ZoneType::Dma, ZoneType::HighMem],
+    &[ZoneType::Dma32],
+    &[ZoneType::Dma],
+    &[ZoneType::HighMem],
+    &[],
+    &[ZoneType::Dma, ZoneType::Dma32, ZoneType::HighMem],
+];
+
+impl Layout {
+    /// Returns the types that fit the zones in a text and the length of their lists.
+    pub(crate) fn of(zones: &[ZoneText]) -> Self {
+        let length = zones.iter().filter_map(|zone| zone.lowmem_reserve.as_ref().map(Vec::len)).max();
+        let fits = |kinds: &Vec<ZoneType>| {
+            let has_all = zones.iter().all(|zone| kinds.contains(&zone.kind));
+            has_all && length.is_none_or(|length| kinds.len() == length) && keeps_nothing_below(kinds, zones)
+        };
+        let candidates = OPTIONAL.iter().flat_map(|optional| [types(optional, false), types(optional, true)]);
+        Self(candidates.into_iter().find(fits).unwrap_or_else(|| ZoneType::ALL.to_vec()))
+    }
+
+    /// Returns the highest type of zone that flags allow.
+    ///
+    /// Linux counterpart: `gfp_zone`.
+    pub(crate) fn highest(&self, flags: GfpFlags) -> ZoneType {
+        let highest = flags.highest_zone();
+        if self.0.contains(&highest) { highest } else { ZoneType::Normal }
+    }
+
+    /// Returns what a zone keeps from requests that could use the zone `highest`. Units: pages.
+    pub(crate) fn reserve(&self, zone: &ZoneText, highest: ZoneType) -> Option<u64> {
+        let number = self.0.iter().position(|&kind| kind == highest)?;
+        zone.lowmem_reserve.as_ref()?.get(number).copied()
+    }
+}
+
+fn types(optional: &[ZoneType], device: bool) -> Vec<ZoneType> {
+    let is_there = |kind: &ZoneType| match kind {
+        ZoneType::Normal | ZoneType::Movable => true,
+        ZoneType::Device => device,
+        other => optional.contains(other),
+    };
+    ZoneType::ALL.into_iter().filter(is_there).collect()
+}
+
+/// Returns true if no zone keeps pages from requests for itself or a lower zone, which no kernel does.
+fn keeps_nothing_below(kinds: &[ZoneType], zones: &[ZoneText]) -> bool {
+    zones.iter().all(|zone| {
+        let kept = zone.lowmem_reserve.iter().flatten().zip(kinds).filter(|(_, kind)| **kind <= zone.kind);
+        kept.into_iter().all(|(&pages, _)| pages == 0)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zone(kind: ZoneType, reserve: &[u64]) -> ZoneText {
+        ZoneText { lowmem_reserve: Some(reserve.to_vec()), ..ZoneText::unsized_zone(0, kind) }
+    }
+
+    #[test]
+    fn types_follow_from_zones_and_lists() {
+        use ZoneType::{Device, Dma, Dma32, HighMem, Movable, Normal};
+        let x86 = [zone(Dma, &[0, 833, 15809, 15809, 15809]), zone(Dma32, &[0, 0, 14975, 14975, 14975])];
+        assert_eq!(Layout::of(&x86).0, [Dma, Dma32, Normal, Movable, Device]);
+        assert_eq!(Layout::of(&x86).reserve(&x86[0], Normal), Some(15809));
+        let arm = [zone(Dma, &[0, 0, 579, 579]), zone(HighMem, &[0, 0, 0, 0])];
+        assert_eq!(Layout::of(&arm).0, [Dma, Normal, HighMem, Movable]);
+        assert_eq!(Layout::of(&arm).reserve(&arm[0], Normal), Some(0));
+        assert_eq!(Layout::of(&[zone(Dma32, &[0, 0, 0])]).0, [Dma32, Normal, Movable]);
+        let normal = Layout::of(&[zone(Normal, &[0, 0])]);
+        assert_eq!(normal.highest(GfpFlags::HIGHUSER), Normal);
+    }
+}

@@ -1,0 +1,25 @@
+//! The kernel's lines come in; reports go out, as the kernel printed them, with nothing concluded.
+
+mod blocks;
+mod collector;
+mod gfp;
+mod header;
+mod kind;
+mod log;
+mod node_set;
+mod release;
+mod request;
+mod splat;
+mod sums;
+mod totals;
+mod zone;
+
+pub(crate) use blocks::{BlockList, Letters};
+pub use kind::Kind;
+pub use log::Log;
+pub(crate) use log::Seen;
+pub(crate) use release::Release;
+pub(crate) use request::AllocRequest;
+pub(crate) use splat::{CmaFailure, HugePool, Splat};
+pub(crate) use sums::doubts;
+pub(crate) use zone::ZoneText;

@@ -1,0 +1,64 @@
+//! The request that failed.
+
+use super::gfp::GfpText;
+use super::node_set::NodeSet;
+use crate::text::{digits, field};
+
+/// A request, as far as the text names it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct AllocRequest {
+    /// The task.
+    pub(crate) task: Option<String>,
+    /// The order of the block.
+    pub(crate) order: Option<u8>,
+    /// True for `order=-1`, which the OOM killer has from the administrator.
+    pub(crate) is_by_hand: bool,
+    /// The flags.
+    pub(crate) gfp: Option<GfpText>,
+    /// The nodes of the memory policy.
+    pub(crate) nodemask: Option<NodeSet>,
+    /// The nodes of the cpuset.
+    pub(crate) mems_allowed: Option<NodeSet>,
+}
+
+/// The largest order that any kernel has room for.
+const MAX_ORDER: u64 = 63;
+
+impl AllocRequest {
+    /// Reads what a header says. `task` is the text before it.
+    pub(crate) fn read(task: &str, text: &str) -> Self {
+        let task = task.trim().trim_end_matches(':');
+        let mut request = Self {
+            task: (!task.is_empty()).then(|| task.chars().take(64).collect()),
+            order: ["order:", "order=", "page order"].iter().find_map(|key| order(text, key)),
+            is_by_hand: field(text, "order=-1").is_some(),
+            ..Self::default()
+        };
+        let gfp = ["mode:", "gfp_mask=", "gfp="].iter().find_map(|key| field(text, key));
+        request.gfp = gfp.and_then(GfpText::read);
+        request.take_nodes(text);
+        request
+    }
+
+    /// Takes the nodes that a line names, unless they are known.
+    pub(crate) fn take_nodes(&mut self, text: &str) -> bool {
+        let nodes = |key| field(text, key).and_then(NodeSet::read);
+        let (nodemask, mems) = (nodes("nodemask="), nodes("mems_allowed="));
+        let found = nodemask.is_some() || mems.is_some();
+        self.nodemask = self.nodemask.take().or(nodemask);
+        self.mems_allowed = self.mems_allowed.take().or(mems);
+        found
+    }
+
+    /// Returns true if the request may use memory of a node.
+    pub(crate) fn may_use_node(&self, node: u32) -> bool {
+        let sets = [&self.nodemask, &self.mems_allowed];
+        sets.into_iter().flatten().all(|set| set.contains(node))
+    }
+}
+
+/// Returns the order behind a key. A number at the very end of a line may be cut off, and counts as absent.
+fn order(text: &str, key: &str) -> Option<u8> {
+    let (order, rest) = digits(field(text, key)?.trim_start())?;
+    (order <= MAX_ORDER && !rest.is_empty()).then_some(order as u8)
+}

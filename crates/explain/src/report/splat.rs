@@ -1,0 +1,224 @@
+//! One report of the kernel's, as far as its lines were found.
+
+use super::blocks::BlockList;
+use super::kind::Kind;
+use super::release::Release;
+use super::request::AllocRequest;
+use super::totals::Totals;
+use super::zone::{ZoneText, lowmem_reserve, node_and_zone};
+use crate::text::{field, kib, number};
+
+/// A range that CMA could not give.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct CmaFailure {
+    /// The number of pages requested.
+    pub(crate) pages: Option<u64>,
+    /// The kernel's error: 12 no free range, 16 pages that stay in use.
+    pub(crate) errno: Option<u64>,
+}
+
+/// A pool of huge pages that did not become as large as requested.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct HugePool {
+    pub(crate) wanted: u64,
+    pub(crate) got: u64,
+    /// The size of one, as printed: `2.00 MiB`.
+    pub(crate) page_size: String,
+}
+
+/// A control group at its limit.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Cgroup {
+    pub(crate) path: Option<String>,
+    pub(crate) usage_kib: Option<u64>,
+    pub(crate) limit_kib: Option<u64>,
+}
+
+/// A report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Splat {
+    pub(crate) kind: Kind,
+    /// When it was printed, in the log's own form.
+    pub(crate) time: Option<String>,
+    pub(crate) release: Option<Release>,
+    pub(crate) request: AllocRequest,
+    /// Bytes of a vmalloc, where known.
+    pub(crate) vmalloc_bytes: Option<u64>,
+    /// True if vmalloc found no range of addresses, or if its text says that pages were what it lacked.
+    pub(crate) lacks_addresses: Option<bool>,
+    /// True if more was requested than the machine has.
+    pub(crate) exceeds_machine: bool,
+    /// The function of a warning.
+    pub(crate) function: Option<String>,
+    pub(crate) cma: CmaFailure,
+    pub(crate) pool: Option<HugePool>,
+    /// The slab cache.
+    pub(crate) cache: Option<String>,
+    pub(crate) cgroup: Cgroup,
+    /// The killed task.
+    pub(crate) killed: Option<String>,
+    pub(crate) totals: Totals,
+    pub(crate) zones: Vec<ZoneText>,
+    /// The code that has allocated most: a line each, as printed.
+    pub(crate) top: Vec<String>,
+    /// True after the line `Mem-Info:`.
+    pub(crate) has_meminfo: bool,
+    /// True if lines of two reports are mixed.
+    pub(crate) is_interleaved: bool,
+}
+
+/// What became of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taken {
+    /// It is no line of a report.
+    No,
+    Yes,
+    /// The report has such a line already.
+    Twice,
+}
+
+/// The most zones of one report: those of 1024 nodes.
+const MAX_ZONES: usize = 4096;
+/// The most lines of the list of top allocators that are kept.
+const MAX_TOP: usize = 10;
+
+impl Splat {
+    pub(crate) fn new(kind: Kind, time: Option<&str>, release: Option<Release>) -> Self {
+        Self {
+            kind,
+            time: time.map(|time| time.chars().take(40).collect()),
+            release,
+            request: AllocRequest::default(),
+            vmalloc_bytes: None,
+            lacks_addresses: None,
+            exceeds_machine: false,
+            function: None,
+            cma: CmaFailure::default(),
+            pool: None,
+            cache: None,
+            cgroup: Cgroup::default(),
+            killed: None,
+            totals: Totals::default(),
+            zones: Vec::new(),
+            top: Vec::new(),
+            has_meminfo: false,
+            is_interleaved: false,
+        }
+    }
+
+    /// Returns true if the text of the zones' blocks is there, which is among the last of a report.
+    pub(crate) fn has_blocks(&self) -> bool {
+        self.zones.iter().any(|zone| zone.blocks.is_some())
+    }
+
+    /// Takes a line behind the header.
+    pub(crate) fn take(&mut self, text: &str) -> Taken {
+        if text.eq_ignore_ascii_case("Mem-Info:") {
+            let twice = std::mem::replace(&mut self.has_meminfo, true);
+            return if twice { Taken::Twice } else { Taken::Yes };
+        }
+        if let Some(zone) = ZoneText::find(text) {
+            return self.take_sizes(zone);
+        }
+        if let Some(taken) = self.take_blocks(text) {
+            return taken;
+        }
+        if let Some(reserve) = lowmem_reserve(text) {
+            let Some(zone) = self.zones.last_mut() else { return Taken::No };
+            let taken = if zone.lowmem_reserve.is_some() { Taken::Twice } else { Taken::Yes };
+            zone.lowmem_reserve.get_or_insert(reserve);
+            return taken;
+        }
+        let found = self.take_cgroup(text) || self.take_rest(text);
+        if found { Taken::Yes } else { Taken::No }
+    }
+
+    fn take_sizes(&mut self, zone: ZoneText) -> Taken {
+        let same = |known: &ZoneText| known.node == zone.node && known.kind == zone.kind;
+        if self.zones.iter().any(same) {
+            return Taken::Twice;
+        }
+        if self.zones.len() < MAX_ZONES {
+            self.zones.push(zone);
+        }
+        Taken::Yes
+    }
+
+    fn take_blocks(&mut self, text: &str) -> Option<Taken> {
+        let (head, list) = BlockList::find(text)?;
+        let (node, kind) = node_and_zone(head)?;
+        let has_room = self.zones.len() < MAX_ZONES;
+        let found = self.zones.iter_mut().find(|known| known.node == node && known.kind == kind);
+        match found {
+            Some(ZoneText { blocks: Some(_), .. }) => return Some(Taken::Twice),
+            Some(zone) => zone.blocks = Some(list),
+            None if has_room => {
+                self.zones.push(ZoneText { blocks: Some(list), ..ZoneText::unsized_zone(node, kind) });
+            }
+            None => {}
+        }
+        Some(Taken::Yes)
+    }
+
+    /// Takes what the OOM killer says of whom it killed for what limit.
+    fn take_cgroup(&mut self, text: &str) -> bool {
+        if let Some(constraint) = field(text, "oom-kill:constraint=") {
+            self.request.take_nodes(text);
+            if constraint.starts_with("CONSTRAINT_MEMCG") {
+                self.kind = Kind::OomCgroup;
+                self.cgroup.path = field(text, "oom_memcg=").map(|path| until(path, ','));
+            } else if constraint.starts_with("CONSTRAINT_CPUSET")
+                || constraint.starts_with("CONSTRAINT_MEMORY")
+            {
+                self.kind = Kind::OomNodes;
+            }
+            return true;
+        }
+        if let Some(path) = field(text, "killed as a result of limit of") {
+            (self.kind, self.cgroup.path) = (Kind::OomCgroup, Some(until(path.trim(), ' ')));
+            return true;
+        }
+        if let Some(usage) = field(text, "memory:").and_then(|rest| kib(rest, "usage")) {
+            self.kind = Kind::OomCgroup;
+            (self.cgroup.usage_kib, self.cgroup.limit_kib) = (Some(usage), kib(text, "limit"));
+            return true;
+        }
+        let killed = ["Killed process", "Kill process"].iter().find_map(|key| field(text, key));
+        if let Some(killed) = killed {
+            if text.starts_with("Memory cgroup") {
+                self.kind = Kind::OomCgroup;
+            }
+            let name = killed.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            self.killed = self.killed.take().or(name.map(|(name, _)| name.chars().take(64).collect()));
+        }
+        killed.is_some()
+    }
+
+    fn take_rest(&mut self, text: &str) -> bool {
+        if let Some(release) = Release::find(text) {
+            self.release = Some(release);
+            return true;
+        }
+        if text.contains(" func:") && self.top.len() < MAX_TOP {
+            self.top.push(text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(90).collect());
+            return true;
+        }
+        if text.starts_with("Memory allocations") {
+            return true;
+        }
+        if let Some(cache) = field(text, "cache:").filter(|_| self.kind == Kind::Slab) {
+            self.cache = Some(until(cache.trim(), ','));
+            let order = number(text, "min order:").or_else(|| number(text, " order:"));
+            self.request.order = self.request.order.or(order.and_then(|order| u8::try_from(order).ok()));
+            return true;
+        }
+        // A node's own sums are in KiB, and those of all zones say the same.
+        let is_node = text.starts_with("Node ") && text.contains("kB");
+        self.request.take_nodes(text) || (!is_node && self.totals.take(text))
+    }
+}
+
+/// Returns the text before `end`, at most 100 characters.
+fn until(text: &str, end: char) -> String {
+    text.split(end).next().unwrap_or("").chars().take(100).collect()
+}

@@ -1,0 +1,73 @@
+//! Whether a report's numbers agree with each other.
+
+use super::splat::Splat;
+use super::zone::ZoneText;
+
+/// The least difference that counts, for zones change while they are printed. Units: KiB.
+const LEAST_DIFFERENCE_KIB: u64 = 2048;
+
+/// Returns what does not agree in a report: one sentence each.
+pub(crate) fn doubts(splat: &Splat) -> Vec<String> {
+    let mut doubts = Vec::new();
+    if splat.is_interleaved {
+        doubts.push("two CPUs printed at once: lines of two reports are mixed".to_owned());
+    }
+    for zone in &splat.zones {
+        doubts.extend(zone_doubt(zone).map(|doubt| format!("{}: {doubt}", zone.name())));
+    }
+    doubts.extend(total_doubt(splat));
+    let entries = splat.zones.iter().filter_map(|zone| zone.lowmem_reserve.as_ref().map(Vec::len));
+    if entries.clone().min() != entries.max() {
+        doubts.push("the zones' lowmem_reserve lists differ in length".to_owned());
+    }
+    if splat.kind.is_oom() && splat.request.order.is_some_and(|order| order > 3) {
+        doubts.push("Linux starts no OOM kill above order 3, so the order may be damaged".to_owned());
+    }
+    doubts
+}
+
+fn zone_doubt(zone: &ZoneText) -> Option<String> {
+    if let Some(blocks) = &zone.blocks {
+        let sum = blocks.sum_kib();
+        match blocks.printed_kib {
+            None => return Some("the line of free blocks is cut off".to_owned()),
+            Some(printed) if printed != sum => {
+                return Some(format!("free blocks add up to {sum} kB, not to the printed {printed} kB"));
+            }
+            Some(_) => {}
+        }
+        if zone.free_kib.is_some_and(|free| differs(free, sum)) {
+            return Some(format!("free blocks of {sum} kB do not fit free:{}kB", zone.free_kib.unwrap_or(0)));
+        }
+    }
+    let marks = [zone.min_kib, zone.low_kib, zone.high_kib];
+    if zone.free_kib.is_some() && marks.iter().any(Option::is_none) {
+        return Some("its line is cut off before the marks".to_owned());
+    }
+    if zone.free_kib.is_some() && zone.present_kib.is_none() {
+        return Some("its line is cut off".to_owned());
+    }
+    let ascends = |values: &[Option<u64>]| values.iter().flatten().is_sorted();
+    let reserves = zone.lowmem_reserve.as_deref().is_none_or(<[u64]>::is_sorted);
+    let sizes = ascends(&[zone.managed_kib, zone.present_kib]) && ascends(&[zone.free_kib, zone.present_kib]);
+    let cma =
+        zone.free_cma_kib.zip(zone.free_kib).is_none_or(|(cma, free)| cma <= free || !differs(cma, free));
+    (!(ascends(&marks) && reserves && sizes && cma)).then(|| "its numbers contradict each other".to_owned())
+}
+
+/// Compares the zones' free pages with the sum that was printed for all of them.
+fn total_doubt(splat: &Splat) -> Option<String> {
+    let total = splat.totals.get("free:")?;
+    let page_kib = splat.zones.iter().find_map(|zone| zone.blocks.as_ref())?.page_kib;
+    let sum =
+        splat.zones.iter().filter_map(|zone| zone.free_kib).fold(0, u64::saturating_add) / page_kib.max(1);
+    let differs = differs(total.saturating_mul(page_kib), sum.saturating_mul(page_kib));
+    differs.then(|| {
+        format!("the zones in the text have {sum} free pages, the machine had {total}: zones are missing")
+    })
+}
+
+/// Returns true if numbers differ by more than a sixteenth, which is more than what changes while they are printed.
+fn differs(one: u64, other: u64) -> bool {
+    one.abs_diff(other) > LEAST_DIFFERENCE_KIB.max(one.max(other) / 16)
+}

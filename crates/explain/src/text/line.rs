@@ -1,0 +1,154 @@
+//! One line of a log, and what stands before the kernel's own text.
+
+/// A line of the kernel's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Line<'t> {
+    /// When it was printed, in the log's own form.
+    pub(crate) time: Option<&'t str>,
+    /// The task or CPU that printed it, as `T1` or `C0`, where the kernel says so.
+    pub(crate) caller: Option<&'t str>,
+    /// The kernel's text.
+    pub(crate) text: &'t str,
+}
+
+/// The most prefixes that are taken off a line.
+const MAX_PREFIXES: usize = 8;
+/// How far into a line the word `kernel:` of a syslog may stand. Units: bytes.
+const SYSLOG_HEAD: usize = 160;
+
+impl<'t> Line<'t> {
+    /// Takes the prefixes of mail, syslog, journal and dmesg off a line.
+    pub(crate) fn read(raw: &'t str) -> Self {
+        let mut line = Self { time: None, caller: None, text: raw.trim() };
+        for _ in 0..MAX_PREFIXES {
+            let before = line.text;
+            line.strip_once();
+            if line.text == before {
+                break;
+            }
+            line.text = line.text.trim_start();
+        }
+        line
+    }
+
+    fn strip_once(&mut self) {
+        let text = self.text;
+        if let Some(rest) = text.strip_prefix(['>', '|']) {
+            self.text = rest;
+        } else if let Some(rest) = level(text) {
+            self.text = rest;
+        } else if let Some((inside, rest)) = bracketed(text) {
+            self.take_bracket(inside, rest);
+        } else if let Some((fields, rest)) = kmsg_record(text) {
+            self.time = self.time.or(fields.split(',').nth(2));
+            self.caller = self.caller.or(fields.split("caller=").nth(1));
+            self.text = rest;
+        } else if let Some((head, rest)) = syslog(text) {
+            self.time = self.time.or(clock_of(head));
+            self.text = rest;
+        }
+    }
+
+    fn take_bracket(&mut self, inside: &'t str, rest: &'t str) {
+        let inside = inside.trim();
+        if is_caller(inside) {
+            (self.caller, self.text) = (self.caller.or(Some(inside)), rest);
+        } else if is_time(inside) {
+            (self.time, self.text) = (self.time.or(Some(inside)), rest);
+        }
+    }
+}
+
+/// Returns the text behind a log level: `<4>`, or `kern  :warn  :` of `dmesg -x`.
+fn level(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix('<') {
+        let (number, rest) = rest.split_once('>')?;
+        return (number.len() <= 3 && number.bytes().all(|b| b.is_ascii_digit())).then_some(rest);
+    }
+    let mut parts = text.splitn(3, ':');
+    let (facility, level, rest) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_word = |word: &str| word.len() <= 8 && word.trim_end().bytes().all(|b| b.is_ascii_lowercase());
+    (facility.trim_end() == "kern" && is_word(level)).then_some(rest)
+}
+
+/// Returns the inside of `[…]` at the start, and the text behind it.
+fn bracketed(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix('[')?.split_once(']').filter(|(inside, _)| inside.len() <= 40)
+}
+
+fn is_caller(inside: &str) -> bool {
+    let number = inside.strip_prefix(['T', 'C']).unwrap_or("");
+    !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Returns true for seconds since boot and for dates, which are made of digits, marks and names of days.
+fn is_time(inside: &str) -> bool {
+    let digits = inside.bytes().filter(u8::is_ascii_digit).count();
+    let letters = inside.bytes().filter(u8::is_ascii_alphabetic).count();
+    digits >= 2 && letters <= 8 && inside.bytes().any(|b| matches!(b, b'.' | b':'))
+}
+
+/// Returns the fields and the text of a record of `/dev/kmsg`: `4,339,5140900,-;text`.
+fn kmsg_record(text: &str) -> Option<(&str, &str)> {
+    let (fields, rest) = text.split_once(';')?;
+    let numbers = fields.split(',').take(3).filter(|part| part.parse::<u64>().is_ok()).count();
+    (fields.len() <= 80 && numbers == 3).then_some((fields, rest))
+}
+
+/// Returns what stands before `kernel:` in a line of a syslog or a journal, and what stands behind.
+fn syslog(text: &str) -> Option<(&str, &str)> {
+    let at = text.find(" kernel")?;
+    let rest = &text[at + " kernel".len()..];
+    let rest = match rest.strip_prefix('[') {
+        Some(pid) => pid.split_once(']')?.1,
+        None => rest,
+    };
+    let rest = rest.strip_prefix(':')?;
+    (at <= SYSLOG_HEAD && text[..at].bytes().any(|b| b.is_ascii_digit())).then_some((&text[..at], rest))
+}
+
+/// Returns the time at the start of a syslog's line: a word that starts with a digit, or `Nov 15 17:08:06`.
+fn clock_of(head: &str) -> Option<&str> {
+    if head.starts_with(|c: char| c.is_ascii_digit()) {
+        return head.split_whitespace().next();
+    }
+    let colon = head.find(':')?;
+    let end = head[colon..].find(' ').map_or(head.len(), |end| colon + end);
+    head.get(..end).filter(|time| time.len() <= 40)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_taken_off() {
+        for (raw, time, caller) in [
+            ("Mem-Info:", None, None),
+            ("[   14.017956][    T1] Mem-Info:", Some("14.017956"), Some("T1")),
+            ("> > [  +0.000001] Mem-Info:", Some("+0.000001"), None),
+            ("<4>[   89.8] Mem-Info:", Some("89.8"), None),
+            ("[Thu Nov 15 17:08:06 2022] Mem-Info:", Some("Thu Nov 15 17:08:06 2022"), None),
+            ("kern  :warn  : [  1.5] Mem-Info:", Some("1.5"), None),
+            ("4,339,5140900,-;Mem-Info:", Some("5140900"), None),
+            ("Nov 15 17:08:06 host kernel: Mem-Info:", Some("Nov 15 17:08:06"), None),
+            ("Nov 15 17:08:06 host kernel: [ 9.25] Mem-Info:", Some("Nov 15 17:08:06"), None),
+            (
+                "2024-09-18T10:00:00.1+02:00 host kernel[1]: Mem-Info:",
+                Some("2024-09-18T10:00:00.1+02:00"),
+                None,
+            ),
+        ] {
+            assert_eq!(Line::read(raw), Line { time, caller, text: "Mem-Info:" }, "{raw}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_prefix_stays() {
+        for text in
+            ["task: page allocation failure: order:1", "lowmem_reserve[]: 0 0", "[drm] 3 rings", "a;b"]
+        {
+            assert_eq!(Line::read(text).text, text);
+        }
+    }
+}

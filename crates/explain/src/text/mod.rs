@@ -1,0 +1,9 @@
+//! A log comes in, in whatever wrapping; the kernel's lines go out, each without what others put before it.
+
+mod field;
+mod line;
+mod lines;
+
+pub(crate) use field::{digits, field, kib, number};
+pub(crate) use line::Line;
+pub(crate) use lines::{Lines, ReadStats};

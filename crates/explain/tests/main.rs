@@ -1,0 +1,1 @@
+//! Reports of kernels, and what they must be explained by.
