@@ -4,9 +4,11 @@
 //! as text or JSON. Nothing here opens a file, reads a clock or prints.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod reason;
 mod report;
 mod text;
 
+pub use answer::Answer;
 pub use reason::{Class, Sure};
 pub use report::{Kind, Log};

@@ -1,1 +1,3 @@
 //! Reports of kernels, and what they must be explained by.
+
+mod shared_cases;

@@ -1,0 +1,147 @@
+//! What could be reclaimed, what to do, and how far to believe it.
+
+use freehold::ZoneType;
+
+use super::size::human;
+use crate::reason::{Class, Finding, Judged, Reserve, Rule, Sure, ZoneReason};
+use crate::report::{Kind, Splat};
+
+/// Returns what the kernel could have reclaimed or moved.
+pub(super) fn reclaimable(splat: &Splat, why: &Judged) -> Option<String> {
+    let cache = splat.totals.page_cache()?;
+    let mut text = format!("{cache} pages of page cache ({})", human(cache, why));
+    let unclean = ["dirty:", "writeback:"].map(|name| splat.totals.get(name).unwrap_or(0));
+    if unclean != [0, 0] {
+        text += &format!(", {} dirty and {} under writeback", unclean[0], unclean[1]);
+    }
+    let anon = ["active_anon:", "inactive_anon:"].map(|name| splat.totals.get(name).unwrap_or(0));
+    let anon = anon[0].saturating_add(anon[1]);
+    text += &format!("; {anon} anonymous pages, ");
+    text += &match (splat.totals.swap_free_kib, splat.totals.swap_total_kib) {
+        (_, Some(0)) => "no swap".to_owned(),
+        (Some(free), Some(total)) => format!("swap {free} of {total} kB free"),
+        _ => "swap unknown".to_owned(),
+    };
+    if let Some(pcp) = splat.totals.get("free_pcp:").filter(|&pages| pages > 0) {
+        text += &format!("; {pcp} free pages on per-CPU lists");
+    }
+    Some(text + &in_deciding_zone(splat, why))
+}
+
+/// Returns the page cache and anonymous memory of the deciding zone, where other zones are out of reach.
+fn in_deciding_zone(splat: &Splat, why: &Judged) -> String {
+    let is_all = why.findings.iter().all(Finding::is_allowed);
+    let Some(zone) = why.deciding().filter(|_| !is_all) else { return String::new() };
+    let printed = splat.zones.iter().find(|known| known.node == zone.node && known.kind == zone.kind);
+    let Some(((active, inactive), anon)) = printed.and_then(|known| known.file_kib.zip(known.anon_kib))
+    else {
+        return String::new();
+    };
+    format!(
+        ". In {}: {active} + {inactive} kB of page cache, {anon} kB anonymous",
+        super::size::name(zone, why)
+    )
+}
+
+/// Returns what to do.
+pub(super) fn action(splat: &Splat, why: &Judged) -> String {
+    let raise = "raise vm.min_free_kbytes";
+    match why.verdict.class {
+        Some(Class::Fragmentation) if splat.kind == Kind::Cma => {
+            "retry; find the users of pages in the CMA area (page_owner), and keep long pins out of it"
+                .to_owned()
+        }
+        Some(Class::Shortage) if splat.kind == Kind::Cma => {
+            "enlarge the area (cma= on the command line, or its device-tree node)".to_owned()
+        }
+        Some(Class::Fragmentation) => format!(
+            "harmless if the caller falls back to smaller blocks; else `echo 1 > /proc/sys/vm/compact_memory`, {raise} \
+             or vm.watermark_boost_factor"
+        ),
+        Some(Class::Reserve) => reserve_action(why),
+        Some(Class::Lowmem) if why.highest < ZoneType::Normal => {
+            "request a smaller block, allocate it at boot, or let the driver use a wider DMA mask".to_owned()
+        }
+        Some(Class::Lowmem) => format!(
+            "use less low memory ({}), lower vm.min_free_kbytes, or shrink CMA",
+            lowmem_users(splat, why).unwrap_or_else(|| "slab, page tables, stacks".to_owned())
+        ),
+        Some(Class::Shortage) if !why.may_wait() || splat.kind == Kind::MemInfo => {
+            format!("{raise}, so that requests that cannot wait find free pages")
+        }
+        Some(Class::Shortage) if splat.totals.page_cache().is_some_and(|pages| pages < 4096) => {
+            "add memory or swap, or end the largest tasks: little page cache is left".to_owned()
+        }
+        Some(Class::Shortage) => format!("lower the load or {raise}; look for slow writeback"),
+        Some(Class::NodePolicy) => {
+            "widen the cpuset's mems or the memory policy, or move tasks off the node".to_owned()
+        }
+        Some(Class::CgroupLimit) => "raise memory.max of the cgroup, or reduce what runs in it".to_owned(),
+        Some(Class::AddressSpace) => {
+            "raise vmalloc= (32-bit), or unload what maps large ranges (/proc/vmallocinfo)".to_owned()
+        }
+        Some(Class::Size) => {
+            "request less at once, or use vmalloc, CMA or hugetlb; the caller is at fault".to_owned()
+        }
+        None => "paste the whole report, from the line with `order` to `pages RAM`".to_owned(),
+    }
+}
+
+fn reserve_action(why: &Judged) -> String {
+    let highatomic = ZoneReason::OnlyIn(Reserve::HighAtomic);
+    if why.findings.iter().any(|zone| zone.reason == highatomic) {
+        return "update the kernel: those before 4.10 do not give the HighAtomic reserve back before an OOM kill".to_owned();
+    }
+    "raise vm.min_free_kbytes, or make the CMA area smaller".to_owned()
+}
+
+fn lowmem_users(splat: &Splat, why: &Judged) -> Option<String> {
+    let slab = ["slab_reclaimable:", "slab_unreclaimable:"].map(|name| splat.totals.get(name));
+    let slab = slab[0]?.saturating_add(slab[1]?);
+    Some(format!("slab {}, page tables, stacks", human(slab, why)))
+}
+
+/// Returns how sure the class is, and what it rests on.
+pub(super) fn certainty(splat: &Splat, why: &Judged) -> String {
+    let sure = match why.verdict.sure {
+        Sure::Certain => "certain by the printed numbers",
+        Sure::Likely => "likely",
+        Sure::Undecided => "undecided",
+    };
+    let is_by_mark = why.verdict.zone.is_some();
+    let rule = match why.rights.rule {
+        _ if !is_by_mark => "not checked by a replay",
+        Rule::ByOrder => "watermark rule of Linux until 4.3; rule of that kernel not replayed",
+        Rule::Harder => "watermark rule of Linux 4.4 to 6.2; rule of that kernel not replayed",
+        Rule::NonBlock => "watermark rule of Linux since 6.3; rule of that kernel not replayed",
+    };
+    let reserve_of_5_4 = why.verdict.class == Some(Class::Reserve)
+        && why.deciding().is_some_and(|zone| zone.cma == 0 && zone.all_cma > 0);
+    let contradiction = if reserve_of_5_4 && splat.kind != Kind::Cma {
+        ". Linux itself lets movable requests use CMA: a vendor's kernel may differ"
+    } else {
+        ""
+    };
+    format!("{sure}; {rule}{contradiction}")
+}
+
+/// Returns what the text does not show.
+pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
+    let mut missing = Vec::new();
+    let has_request =
+        !matches!(splat.kind, Kind::Cma | Kind::OomCgroup | Kind::HugePool | Kind::TopAllocators);
+    if has_request && why.order.is_none() {
+        missing.push("no line names the request".to_owned());
+    } else if has_request && why.flags.is_none() {
+        missing.push("its flags".to_owned());
+    }
+    if splat.release.is_none() {
+        missing.push("the kernel's release".to_owned());
+    }
+    if why.findings.is_empty() {
+        missing.push("the zones".to_owned());
+    } else if why.findings.iter().any(|zone| zone.hidden_highatomic.is_some()) {
+        missing.push("the size of the HighAtomic reserve".to_owned());
+    }
+    missing
+}

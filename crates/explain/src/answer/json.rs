@@ -1,0 +1,75 @@
+//! The answer for programs.
+
+use serde_json::{Value, json};
+
+use super::{advice, headline};
+use crate::reason::{Finding, Judged, Reserve, ZoneReason};
+use crate::report::{Seen, Splat};
+
+/// Returns everything that the text says, and the numbers behind it. Sizes without a unit are pages.
+pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged) -> Value {
+    let reports = seen.iter().rev().map(|seen| {
+        json!({
+            "kind": seen.kind, "count": seen.count, "first_time": seen.first_time, "last_time": seen.last_time,
+        })
+    });
+    let gfp = splat.request.gfp.as_ref();
+    json!({
+        "reports": reports.collect::<Vec<_>>(),
+        "kind": splat.kind,
+        "class": why.verdict.class,
+        "certainty": why.verdict.sure,
+        "answer": headline::headline(splat, why),
+        "request": {
+            "order": why.order,
+            "kib": why.request_kib(),
+            "gfp_number": gfp.map(|gfp| gfp.number),
+            "gfp_names": gfp.and_then(|gfp| gfp.names.as_deref()),
+            "may_wait": why.may_wait(),
+            "highest_zone": why.highest.name(),
+            "task": splat.request.task,
+            "bytes": splat.vmalloc_bytes,
+            "cgroup": splat.cgroup.path,
+            "cgroup_limit_kib": splat.cgroup.limit_kib,
+            "cache": splat.cache,
+        },
+        "time": splat.time,
+        "release": splat.release.as_ref().map(ToString::to_string),
+        "page_kib": why.page_kib,
+        "zones": why.findings.iter().map(zone).collect::<Vec<_>>(),
+        "page_cache": splat.totals.page_cache(),
+        "swap_free_kib": splat.totals.swap_free_kib,
+        "swap_total_kib": splat.totals.swap_total_kib,
+        "action": advice::action(splat, why),
+        "not_in_the_text": advice::not_shown(splat, why),
+        "doubts": why.doubts,
+    })
+}
+
+fn zone(zone: &Finding) -> Value {
+    let (reason, short_by) = match zone.reason {
+        ZoneReason::HigherZone => ("not_allowed_by_flags", None),
+        ZoneReason::OtherNode => ("not_allowed_by_policy", None),
+        ZoneReason::Unknown => ("unknown", None),
+        ZoneReason::Fits => ("fits", None),
+        ZoneReason::Short { by } => ("short", Some(by)),
+        ZoneReason::NoBlock => ("no_block", None),
+        ZoneReason::OnlyIn(Reserve::Cma) => ("only_in_cma", None),
+        ZoneReason::OnlyIn(Reserve::HighAtomic) => ("only_in_highatomic", None),
+        ZoneReason::OnlyIn(Reserve::Isolated) => ("only_isolated", None),
+    };
+    json!({
+        "node": zone.node,
+        "zone": zone.kind.name(),
+        "reason": reason,
+        "short_by": short_by,
+        "free": zone.free,
+        "available": zone.usable,
+        "needs_more_than": zone.threshold(),
+        "min": zone.min,
+        "lowmem_reserve": zone.lowmem_reserve,
+        "free_cma": zone.all_cma,
+        "largest_order": zone.largest,
+        "fragmentation_index_thousandths": zone.fragmentation_index,
+    })
+}

@@ -1,0 +1,116 @@
+//! A judged report comes in; text of at most 20 lines, or JSON, goes out.
+//!
+//! `headline` has the first two lines, `zones` a line a zone, `advice` the rest, `json` the same for programs.
+
+mod advice;
+mod headline;
+mod json;
+mod kinds;
+mod size;
+mod wrap;
+mod zones;
+
+use serde_json::Value;
+
+use crate::reason::{Class, Judged, Sure};
+use crate::report::{Kind, Log, Seen, Splat};
+
+/// The most lines of an answer about one report, and their columns.
+const MAX_LINES: usize = 20;
+
+/// The answer to the newest report of a log.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer<'l> {
+    seen: &'l [Seen],
+    splat: &'l Splat,
+    why: Judged,
+}
+
+impl<'l> Answer<'l> {
+    /// Explains the newest report. Returns `None` if the log has none.
+    pub fn new(log: &'l Log) -> Option<Self> {
+        // A list of allocators stands behind the report that it belongs to.
+        let newest = |&&Seen { kind, .. }: &&Seen| kind != Kind::TopAllocators;
+        let seen = log.seen.iter().rev().find(newest).or(log.seen.last())?;
+        Some(Self { seen: &log.seen, splat: &seen.newest, why: Judged::of(&seen.newest) })
+    }
+
+    /// Returns the kind of the report.
+    pub fn kind(&self) -> Kind {
+        self.splat.kind
+    }
+
+    /// Returns why the request failed, or `None` if the text does not decide.
+    pub fn class(&self) -> Option<Class> {
+        self.why.verdict.class
+    }
+
+    /// Returns how sure the class is.
+    pub fn sure(&self) -> Sure {
+        self.why.verdict.sure
+    }
+
+    /// Returns the answer as text: lines of at most 100 columns.
+    ///
+    /// Before the answer is a table of the kinds of reports, if there are several.
+    pub fn text(&self) -> String {
+        let mut lines = Vec::new();
+        let mut first = wrap::wrapped("", &headline::headline(self.splat, &self.why));
+        first.truncate(4);
+        lines.append(&mut first);
+        let push = |lines: &mut Vec<String>, label: &str, text: String| {
+            lines.append(&mut wrap::wrapped(label, &text))
+        };
+        push(&mut lines, "Request: ", self.request_line());
+        for zone in zones::zone_lines(&self.why) {
+            lines.push(wrap::cut(format!("  {zone}")));
+        }
+        for allocator in self.splat.top.iter().take(3) {
+            lines.push(wrap::cut(format!("  top allocator: {allocator}")));
+        }
+        if let Some(text) = advice::reclaimable(self.splat, &self.why) {
+            push(&mut lines, "Reclaimable: ", text);
+        }
+        push(&mut lines, "Action: ", advice::action(self.splat, &self.why));
+        push(&mut lines, "Certainty: ", advice::certainty(self.splat, &self.why));
+        let missing = advice::not_shown(self.splat, &self.why);
+        if !missing.is_empty() {
+            push(&mut lines, "Not in the text: ", missing.join(", "));
+        }
+        for doubt in &self.why.doubts {
+            lines.push(wrap::cut(format!("Doubt: {doubt}")));
+        }
+        lines.truncate(MAX_LINES);
+        let mut table = kinds::table(self.seen);
+        table.append(&mut lines);
+        table.join("\n") + "\n"
+    }
+
+    /// Returns the answer as JSON.
+    pub fn json(&self) -> Value {
+        json::json(self.seen, self.splat, &self.why)
+    }
+
+    fn request_line(&self) -> String {
+        let splat = self.splat;
+        let mut parts = vec![splat.kind.name().to_owned()];
+        if let (Some(order), Some(kib)) = (self.why.order, self.why.request_kib()) {
+            parts.push(format!("order {order} ({kib} kB)"));
+        }
+        if let Some(gfp) = &splat.request.gfp {
+            let names = gfp.names.as_deref().map_or_else(|| format!("mode {:#x}", gfp.number), str::to_owned);
+            let wait = if self.why.may_wait() { "" } else { ", cannot wait" };
+            parts.push(format!("{names}{wait}, zones up to {}", self.why.highest.name()));
+        }
+        let cache = splat.cache.as_deref().map(|cache| format!("cache {cache}"));
+        let task = splat.request.task.as_deref().map(|task| format!("by {task}"));
+        let killed = splat.killed.as_deref().map(|task| format!("killed {task}"));
+        let release = splat.release.as_ref().map(|release| format!("Linux {release}"));
+        let time = splat.time.as_deref().map(|time| format!("at {time}"));
+        parts.extend([cache, task, killed, release, time].into_iter().flatten());
+        if self.why.page_kib != 4 {
+            parts.push(format!("pages of {} KiB", self.why.page_kib));
+        }
+        parts.join("; ")
+    }
+}

@@ -1,0 +1,92 @@
+//! A line for each zone: the reason first.
+
+use std::cmp::Reverse;
+
+use super::size::{kb, name, order_kb};
+use crate::reason::{Finding, Judged, Reserve, ZoneReason};
+
+/// The most zones that get a line of their own.
+const MAX_LINES: usize = 7;
+
+/// Returns the lines of the zones, most important first: the deciding one, then those that the request may use.
+pub(super) fn zone_lines(why: &Judged) -> Vec<String> {
+    let mut numbers: Vec<usize> = (0..why.findings.len()).collect();
+    numbers.sort_by_key(|&number| {
+        let zone = &why.findings[number];
+        (why.verdict.zone != Some(number), !zone.is_allowed(), Reverse((zone.kind, zone.size)))
+    });
+    let mut lines: Vec<String> = numbers.iter().map(|&number| line(&why.findings[number], why)).collect();
+    if lines.len() > MAX_LINES {
+        let rest = &numbers[MAX_LINES - 1..];
+        let free = rest.iter().fold(0_u64, |sum, &number| sum.saturating_add(why.findings[number].free));
+        let allowed = rest.iter().filter(|&&number| why.findings[number].is_allowed()).count();
+        lines.truncate(MAX_LINES - 1);
+        lines.push(format!("{} more zones, {allowed} of them allowed: {} free", rest.len(), kb(free, why)));
+    }
+    lines
+}
+
+fn line(zone: &Finding, why: &Judged) -> String {
+    format!("{}: {}", name(zone, why), reason(zone, why))
+}
+
+fn reason(zone: &Finding, why: &Judged) -> String {
+    match zone.reason {
+        ZoneReason::HigherZone => {
+            let cma = if zone.all_cma > 0 && zone.all_cma >= zone.free { ", all of them CMA" } else { "" };
+            format!("not allowed by the flags ({} free{cma})", kb(zone.free, why))
+        }
+        ZoneReason::OtherNode => {
+            format!("not allowed by the cpuset or memory policy ({} free)", kb(zone.free, why))
+        }
+        ZoneReason::Unknown => "unknown: lines are missing or cut off".to_owned(),
+        ZoneReason::Fits => {
+            let low = zone.low.saturating_add(zone.lowmem_reserve);
+            let below = if zone.usable <= low as i64 { format!(", below low {low}") } else { String::new() };
+            format!(
+                "fits by these numbers: {} pages available, needs more than {}{below}",
+                zone.usable,
+                mark(zone)
+            )
+        }
+        ZoneReason::Short { by } => {
+            let available = zone.usable.max(0);
+            if zone.usable < 0 {
+                let largest = zone.largest.map_or("none".to_owned(), |order| order_kb(order, why));
+                return format!(
+                    "short by {by} pages: {} free, less than the block itself; largest {largest}",
+                    zone.free
+                );
+            }
+            format!("short by {by} pages: {available} available, needs more than {}", mark(zone))
+        }
+        ZoneReason::NoBlock => {
+            let largest = zone.largest.map_or("none".to_owned(), |order| order_kb(order, why));
+            let index = zone.fragmentation_index.map_or(String::new(), |index| {
+                format!(", fragmentation index {}.{:03}", index / 1000, index % 1000)
+            });
+            format!("no block large enough: largest {largest}{index}; {} free", kb(zone.free, why))
+        }
+        ZoneReason::OnlyIn(reserve) => {
+            let pages = match reserve {
+                Reserve::Cma => zone.all_cma,
+                Reserve::HighAtomic => zone.highatomic,
+                Reserve::Isolated => 0,
+            };
+            let of = if pages > 0 { format!(" ({pages} of {} pages)", zone.free) } else { String::new() };
+            format!("only in {}{of}: {} available, mark {}", reserve.name(), zone.usable, mark(zone))
+        }
+    }
+}
+
+/// Returns what must stay free, and what it is made of.
+fn mark(zone: &Finding) -> String {
+    let total = zone.threshold();
+    let lowered = zone.min < zone.printed_min;
+    match (zone.lowmem_reserve, lowered) {
+        (0, false) => format!("{total} (min)"),
+        (0, true) => format!("{total} (min {} lowered)", zone.printed_min),
+        (reserve, false) => format!("{total} (min {} + lowmem_reserve {reserve})", zone.min),
+        (reserve, true) => format!("{total} (lowered min {} + lowmem_reserve {reserve})", zone.min),
+    }
+}
