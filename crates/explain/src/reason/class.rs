@@ -84,6 +84,10 @@ impl Verdict {
 /// Classes what zones answered.
 pub(crate) fn by_zones(found: &[Finding]) -> Verdict {
     let allowed = || found.iter().enumerate().filter(|(_, zone)| zone.is_allowed());
+    if allowed().next().is_none() && found.iter().any(is_closed_fit) {
+        // The nodes that the request may use are not in the text.
+        return Verdict::new(Class::NodePolicy, Sure::Likely);
+    }
     if allowed().all(|(_, zone)| zone.reason == ZoneReason::Unknown) {
         return Verdict::UNDECIDED;
     }
@@ -118,10 +122,13 @@ fn with_a_fit(found: &[Finding], at: usize) -> Verdict {
     Verdict { zone: Some(at), ..Verdict::UNDECIDED }
 }
 
+/// Returns true if a zone fits, and a cpuset or a memory policy leaves it out.
+fn is_closed_fit(zone: &Finding) -> bool {
+    zone.reason == ZoneReason::OtherNode && zone.if_allowed == ZoneReason::Fits
+}
+
 fn without_a_fit(found: &[Finding]) -> Verdict {
-    let other_node =
-        |zone: &&Finding| zone.reason == ZoneReason::OtherNode && zone.if_allowed == ZoneReason::Fits;
-    if found.iter().any(|zone| other_node(&zone)) {
+    if found.iter().any(is_closed_fit) {
         return Verdict::new(Class::NodePolicy, Sure::Certain);
     }
     let total =

@@ -55,7 +55,9 @@ impl Judged {
         let doubts = doubts(splat);
         let mut verdict = verdict(splat, &findings, version);
         let lacks_flags = flags.is_none() && verdict.zone.is_some();
-        if lacks_flags || (!doubts.is_empty() && !findings.is_empty()) {
+        // The lists of blocks come last: without one the text is cut off.
+        let is_cut = splat.zones.iter().any(|zone| zone.blocks.is_none());
+        if lacks_flags || is_cut && verdict.zone.is_some() || (!doubts.is_empty() && !findings.is_empty()) {
             verdict = verdict.at_most_likely();
         }
         Self { page_kib, order, flags, highest, rights, findings, verdict, doubts }

@@ -67,7 +67,7 @@ impl BlockList {
     /// Reads a list. Returns what stands before it, and the list. Blocks whose sizes do not double end it.
     pub(crate) fn find(text: &str) -> Option<(&str, Self)> {
         let star = text.find('*')?;
-        let head_end = text[..star].rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+        let head_end = text[..star].trim_end_matches(|c: char| c.is_ascii_digit()).len();
         let mut words = text[head_end..].split_whitespace().peekable();
         let mut rows: Vec<OrderRow> = Vec::new();
         let mut page_kib = 0;

@@ -1,0 +1,141 @@
+//! Kinds of reports and wrappings that the shared cases lack.
+
+use freehold_explain::{Answer, Class, Kind, Log, Sure};
+
+use crate::shared_cases::{NAMES, bytes};
+
+fn verdict(text: &[u8]) -> Option<(Kind, Option<Class>, Sure)> {
+    let log = Log::read(text).unwrap();
+    Answer::new(&log).map(|answer| (answer.kind(), answer.class(), answer.sure()))
+}
+
+fn text(log: &str) -> String {
+    let log = Log::read(log.as_bytes()).unwrap();
+    Answer::new(&log).unwrap().text()
+}
+
+const CGROUP: &str = "\
+[  100.1] stress invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+[  100.2] CPU: 1 PID: 77 Comm: stress Not tainted 6.1.0-18-amd64 #1
+[  100.3] memory: usage 102400kB, limit 102400kB, failcnt 25
+[  100.4] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/small,task_memcg=/small,task=stress,pid=77,uid=0
+[  100.5] Memory cgroup out of memory: Killed process 77 (stress) total-vm:1kB
+";
+
+#[test]
+fn a_cgroup_at_its_limit() {
+    let found = verdict(CGROUP.as_bytes()).unwrap();
+    assert_eq!(found, (Kind::OomCgroup, Some(Class::CgroupLimit), Sure::Certain));
+    let text = text(CGROUP).replace("\n  ", " ");
+    for words in ["/small", "102400 kB", "memory.max", "killed stress", "6.1.0-18-amd64"] {
+        assert!(text.contains(words), "no {words:?} in {text}");
+    }
+}
+
+#[test]
+fn vmalloc_lacks_addresses_or_pages() {
+    let addresses = "[ 5.0] vmap allocation for size 4198400 failed: use vmalloc=<size> to increase size\n";
+    assert_eq!(
+        verdict(addresses.as_bytes()).unwrap(),
+        (Kind::Vmalloc, Some(Class::AddressSpace), Sure::Certain)
+    );
+    assert!(text(addresses).contains("4198400 bytes"));
+    let exceeds = "a: vmalloc error: size 99999999999999, exceeds total pages, mode:0xcc0(GFP_KERNEL), nodemask=(null)\n";
+    assert_eq!(verdict(exceeds.as_bytes()).unwrap().1, Some(Class::Size));
+}
+
+#[test]
+fn cma_is_busy_or_full() {
+    let busy = "cma: cma_alloc: reserved: alloc failed, req-size: 256 pages, ret: -16\n";
+    assert_eq!(verdict(busy.as_bytes()).unwrap(), (Kind::Cma, Some(Class::Fragmentation), Sure::Likely));
+    assert!(text(busy).contains("256 pages"));
+    let full = busy.replace("-16", "-12");
+    assert_eq!(verdict(full.as_bytes()).unwrap().1, Some(Class::Shortage));
+    let pfns = "alloc_contig_range: [8c000, 8c400) PFNs busy\n";
+    assert_eq!(verdict(pfns.as_bytes()).unwrap().1, Some(Class::Fragmentation));
+}
+
+#[test]
+fn other_kinds_are_named() {
+    let slab = "SLUB: Unable to allocate memory on node -1, gfp=0x920(GFP_ATOMIC|__GFP_ZERO)\n  cache: kmalloc-64, object size: 64, buffer size: 64, default order: 0, min order: 0\n";
+    assert_eq!(verdict(slab.as_bytes()).unwrap(), (Kind::Slab, None, Sure::Undecided));
+    assert!(text(slab).contains("cache kmalloc-64"), "{}", text(slab));
+    let pool = "HugeTLB: allocating 64 of page size 1.00 GiB failed.  Only allocated 3 hugepages.\n";
+    assert_eq!(verdict(pool.as_bytes()).unwrap().0, Kind::HugePool);
+    assert!(text(pool).contains("3 of 64"));
+    let stall =
+        "a: page allocation stalls for 10020ms, order:0, mode:0x14000c0(GFP_KERNEL), nodemask=(null)\n";
+    assert_eq!(verdict(stall.as_bytes()).unwrap().0, Kind::Stall);
+    let warning = "WARNING: CPU: 1 PID: 5 at mm/page_alloc.c:5531 __alloc_pages+0x1b2/0x330\n";
+    assert_eq!(verdict(warning.as_bytes()).unwrap(), (Kind::OrderWarning, Some(Class::Size), Sure::Likely));
+    let by_hand = "kworker invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=-1, oom_score_adj=0\n";
+    assert_eq!(verdict(by_hand.as_bytes()).unwrap(), (Kind::Oom, None, Sure::Undecided));
+}
+
+#[test]
+fn nodes_that_a_cpuset_leaves_out_decide() {
+    let text = String::from_utf8(bytes("splat-frag-order4")).unwrap();
+    let text = text.replace("mems_allowed=0", "mems_allowed=1").replace("order:4", "order:0");
+    assert_eq!(verdict(text.as_bytes()).unwrap().1, Some(Class::NodePolicy));
+    let large = String::from_utf8(bytes("splat-frag-order4")).unwrap().replace("order:4,", "order:11,");
+    assert_eq!(verdict(large.as_bytes()).unwrap(), (Kind::PageAllocation, Some(Class::Size), Sure::Certain));
+}
+
+#[test]
+fn wrappings_change_nothing() {
+    for name in NAMES {
+        let plain = bytes(name);
+        let text = String::from_utf8(plain.clone()).unwrap();
+        let quoted: String = text.lines().map(|line| format!("> > {line}\n")).collect();
+        let syslog: String =
+            text.lines().map(|line| format!("Nov 15 17:08:06 host kernel: {line}\n")).collect();
+        let one_line =
+            format!("2024-09-18T10:00:00+02:00 host kernel: {}", text.trim_end().replace('\n', "#012"));
+        for wrapped in [quoted, syslog, text.replace('\n', "\r\n"), one_line] {
+            assert_eq!(verdict(wrapped.as_bytes()), verdict(&plain), "{name}:\n{wrapped}");
+        }
+        let noisy = [b"\xff\xfe noise\n".as_slice(), &plain, b"\xc3\n"].concat();
+        assert_eq!(verdict(&noisy), verdict(&plain), "{name}");
+    }
+}
+
+#[test]
+fn several_reports_have_a_table_first() {
+    let fragmented = String::from_utf8(bytes("splat-frag-order4")).unwrap();
+    let text =
+        text(&(CGROUP.to_owned() + &fragmented + "[ 1190.0] systemd[1]: something else\n" + &fragmented));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].contains("newest") && lines[1].contains("2  page allocation failure"), "{text}");
+    assert!(lines[2].contains("1  OOM kill in a cgroup") && lines[3].starts_with("Fragmentation"), "{text}");
+}
+
+#[test]
+fn no_cut_panics_or_is_certain_of_something_else() {
+    for name in NAMES {
+        let whole = bytes(name);
+        let expected = verdict(&whole).unwrap().1;
+        for end in 0..whole.len() {
+            let log = Log::read(&whole[..end]).unwrap();
+            let Some(answer) = Answer::new(&log) else { continue };
+            let (text, _) = (answer.text(), answer.json());
+            assert!(text.lines().count() <= 20 && text.lines().all(|line| line.chars().count() <= 100));
+            let is_wrong = answer.class().is_some() && answer.class() != expected;
+            assert!(!is_wrong || answer.sure() != Sure::Certain, "{name} cut at {end}: {text}");
+        }
+    }
+}
+
+#[test]
+fn damaged_bytes_do_not_panic() {
+    let mut random = fastrand::Rng::with_seed(53);
+    for round in 0..3000 {
+        let mut log = bytes(NAMES[round % NAMES.len()]);
+        for _ in 0..random.usize(1..12) {
+            let at = random.usize(..log.len());
+            log[at] = *random.choice(b"0123456789=:*,-( \n\xffkB").unwrap();
+        }
+        if let Some(answer) = Answer::new(&Log::read(&log[..]).unwrap()) {
+            assert!(answer.text().lines().count() <= 24 && answer.json().is_object());
+        }
+    }
+}
