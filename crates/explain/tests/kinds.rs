@@ -86,9 +86,9 @@ fn wrappings_change_nothing() {
     for name in NAMES {
         let plain = bytes(name);
         let text = String::from_utf8(plain.clone()).unwrap();
-        let quoted: String = text.lines().map(|line| format!("> > {line}\n")).collect();
-        let syslog: String =
-            text.lines().map(|line| format!("Nov 15 17:08:06 host kernel: {line}\n")).collect();
+        let prefixed =
+            |prefix: &str| format!("{prefix}{}", text.trim_end().replace('\n', &format!("\n{prefix}")));
+        let (quoted, syslog) = (prefixed("> > "), prefixed("Nov 15 17:08:06 host kernel: "));
         let one_line =
             format!("2024-09-18T10:00:00+02:00 host kernel: {}", text.trim_end().replace('\n', "#012"));
         for wrapped in [quoted, syslog, text.replace('\n', "\r\n"), one_line] {

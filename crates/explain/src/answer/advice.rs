@@ -9,23 +9,26 @@ use crate::report::{Kind, Splat};
 /// Returns what the kernel could have reclaimed or moved.
 pub(super) fn reclaimable(splat: &Splat, why: &Judged) -> Option<String> {
     let cache = splat.totals.page_cache()?;
-    let mut text = format!("{cache} pages of page cache ({})", human(cache, why));
-    let unclean = ["dirty:", "writeback:"].map(|name| splat.totals.get(name).unwrap_or(0));
-    if unclean != [0, 0] {
-        text += &format!(", {} dirty and {} under writeback", unclean[0], unclean[1]);
-    }
-    let anon = ["active_anon:", "inactive_anon:"].map(|name| splat.totals.get(name).unwrap_or(0));
-    let anon = anon[0].saturating_add(anon[1]);
-    text += &format!("; {anon} anonymous pages, ");
-    text += &match (splat.totals.swap_free_kib, splat.totals.swap_total_kib) {
+    let page_cache = format!("{cache} pages of page cache ({})", human(cache, why));
+    let [dirty, writeback] = ["dirty:", "writeback:"].map(|name| splat.totals.get(name).unwrap_or(0));
+    let unclean = match (dirty, writeback) {
+        (0, 0) => String::new(),
+        _ => format!(", {dirty} dirty and {writeback} under writeback"),
+    };
+    let [active, inactive] =
+        ["active_anon:", "inactive_anon:"].map(|name| splat.totals.get(name).unwrap_or(0));
+    let anon = active.saturating_add(inactive);
+    let swap = match (splat.totals.swap_free_kib, splat.totals.swap_total_kib) {
         (_, Some(0)) => "no swap".to_owned(),
         (Some(free), Some(total)) => format!("swap {free} of {total} kB free"),
         _ => "swap unknown".to_owned(),
     };
-    if let Some(pcp) = splat.totals.get("free_pcp:").filter(|&pages| pages > 0) {
-        text += &format!("; {pcp} free pages on per-CPU lists");
-    }
-    Some(text + &in_deciding_zone(splat, why))
+    let on_lists = match splat.totals.get("free_pcp:") {
+        None | Some(0) => String::new(),
+        Some(pages) => format!("; {pages} free pages on per-CPU lists"),
+    };
+    let in_zone = in_deciding_zone(splat, why);
+    Some(format!("{page_cache}{unclean}; {anon} anonymous pages, {swap}{on_lists}{in_zone}"))
 }
 
 /// Returns the page cache and anonymous memory of the deciding zone, where other zones are out of reach.
@@ -54,11 +57,15 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
         Some(Class::Shortage) if splat.kind == Kind::Cma => {
             "enlarge the area (cma= on the command line, or its device-tree node)".to_owned()
         }
-        Some(Class::Fragmentation) => format!(
-            "harmless if the caller falls back to smaller blocks; else `echo 1 > /proc/sys/vm/compact_memory`, {raise} \
-             or vm.watermark_boost_factor"
-        ),
-        Some(Class::Reserve) => reserve_action(why),
+        Some(Class::Fragmentation) => {
+            let harm = if splat.kind.is_oom() {
+                ""
+            } else {
+                "harmless if the caller falls back to smaller blocks; else "
+            };
+            format!("{harm}`echo 1 > /proc/sys/vm/compact_memory`, {raise} or vm.watermark_boost_factor")
+        }
+        Some(Class::Reserve) => reserve_action(splat, why),
         Some(Class::Lowmem) if why.highest < ZoneType::Normal => {
             "request a smaller block, allocate it at boot, or let the driver use a wider DMA mask".to_owned()
         }
@@ -87,10 +94,16 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
     }
 }
 
-fn reserve_action(why: &Judged) -> String {
+fn reserve_action(splat: &Splat, why: &Judged) -> String {
     let highatomic = ZoneReason::OnlyIn(Reserve::HighAtomic);
     if why.findings.iter().any(|zone| zone.reason == highatomic) {
-        return "update the kernel: those before 4.10 do not give the HighAtomic reserve back before an OOM kill".to_owned();
+        let is_newer = splat.release.as_ref().is_some_and(|release| release.version >= (4, 10));
+        return if is_newer {
+            "raise vm.min_free_kbytes, so that free blocks remain outside of the reserve".to_owned()
+        } else {
+            "update the kernel: those before 4.10 do not give the HighAtomic reserve back before an OOM kill"
+                .to_owned()
+        };
     }
     "raise vm.min_free_kbytes, or make the CMA area smaller".to_owned()
 }

@@ -59,7 +59,7 @@ impl<'l> Answer<'l> {
         first.truncate(4);
         lines.append(&mut first);
         let push = |lines: &mut Vec<String>, label: &str, text: String| {
-            lines.append(&mut wrap::wrapped(label, &text))
+            lines.append(&mut wrap::wrapped(label, &text));
         };
         push(&mut lines, "Request: ", self.request_line());
         for zone in zones::zone_lines(&self.why) {

@@ -120,7 +120,7 @@ impl Finding {
                 .and_then(|blocks| blocks.largest(|letters| rights.may_use(letters))),
             fragmentation_index: zone.blocks.as_ref().and_then(|blocks| blocks.fragmentation_index(order)),
         };
-        found.usable = found.free as i64 - found.own_pages(order) - (found.cma + found.highatomic) as i64;
+        found.usable = found.free as i64 - Self::own_pages(order) - (found.cma + found.highatomic) as i64;
         found.if_allowed = found.judge(zone, order, rights, lowmem_reserve.is_some());
         found.reason = found.if_allowed;
         found
@@ -137,7 +137,7 @@ impl Finding {
     }
 
     /// All pages of the block but one.
-    fn own_pages(&self, order: u8) -> i64 {
+    fn own_pages(order: u8) -> i64 {
         (1_i64 << order.min(40)) - 1
     }
 

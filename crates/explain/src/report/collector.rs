@@ -46,10 +46,10 @@ impl Collector {
         }
         if let Some(release) = Release::find(line.text) {
             self.release = Some(release);
-        } else if let Some(mut splat) = headless(line, self.release.as_ref()) {
-            if splat.take(line.text) == Taken::Yes {
-                self.start(splat, line.caller, done);
-            }
+        } else if let Some(mut splat) = headless(line, self.release.as_ref())
+            && splat.take(line.text) == Taken::Yes
+        {
+            self.start(splat, line.caller, done);
         }
     }
 
@@ -87,7 +87,7 @@ impl Collector {
                     open.splat.is_interleaved |= lacks_it_only_older;
                     if lacks_it_only_older {
                         self.open.iter_mut().for_each(|open| {
-                            open.splat.is_interleaved |= open.caller.as_deref() == line.caller
+                            open.splat.is_interleaved |= open.caller.as_deref() == line.caller;
                         });
                     }
                     return true;

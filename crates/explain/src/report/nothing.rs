@@ -1,0 +1,26 @@
+//! What to say of a text in which no report was found.
+
+use super::log::Log;
+
+impl Log {
+    /// Returns what was looked for and what was read, for a log without a report.
+    pub fn nothing_found(&self) -> String {
+        let stats = self.stats;
+        let what = if stats.bytes == 0 {
+            "the text is empty".to_owned()
+        } else if stats.binary_bytes > stats.bytes / 64 {
+            format!(
+                "the {} bytes are binary; decompress them, or export a journal with `journalctl -k`",
+                stats.bytes
+            )
+        } else if let Some(system) = self.foreign_system {
+            format!("the {} lines seem to be of {system}; only reports of Linux are known", stats.lines)
+        } else {
+            format!("the {} lines contain none", stats.lines)
+        };
+        format!(
+            "no report of a failed allocation was found: {what}. Looked for page allocation failures, OOM kills, memory \
+             listings (Mem-Info), and failures of vmalloc, CMA, hugetlb pools and slab caches"
+        )
+    }
+}
