@@ -15,6 +15,10 @@ pub(super) enum Cause {
     Output = 4,
     /// The output is complete, but some runs of a sweep failed.
     Partly = 5,
+    /// A text has nothing that the command knows; `EX_DATAERR` of sysexits.
+    Unrecognized = 65,
+    /// A file cannot be read; `EX_NOINPUT` of sysexits.
+    Unreadable = 66,
 }
 
 /// An error and the cause that decides the exit code.

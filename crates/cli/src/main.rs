@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => commands::generate::run(&args),
         Command::NewRule(args) => commands::new_rule::run(&args),
         Command::Blame(args) => commands::blame::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Snapshot(args) => commands::snapshot::run(&args),
         Command::Top(args) => commands::top::run(&args),
