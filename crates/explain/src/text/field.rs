@@ -3,10 +3,12 @@
 /// Returns the text behind `key`, where `key` starts a word of its own. Matching ignores ASCII case.
 pub(crate) fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let bytes = text.as_bytes();
+    let first = *key.as_bytes().first()?;
     let last = bytes.len().checked_sub(key.len())?;
     let is_inside_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let starts = |&at: &usize| {
-        bytes[at..at + key.len()].eq_ignore_ascii_case(key.as_bytes())
+        bytes[at].eq_ignore_ascii_case(&first)
+            && bytes[at..at + key.len()].eq_ignore_ascii_case(key.as_bytes())
             && (at == 0 || !is_inside_word(bytes[at - 1]))
     };
     let at = (0..=last).find(starts)?;
