@@ -50,10 +50,25 @@ impl<'l> Answer<'l> {
         self.why.verdict.sure
     }
 
-    /// Returns the answer as text: lines of at most 100 columns.
+    /// Returns the answer as text: lines of at most 100 columns, at most 20 for a report.
     ///
-    /// Before the answer is a table of the kinds of reports, if there are several.
+    /// If there are several kinds of reports, their table comes first, and the newest of every other kind last.
     pub fn text(&self) -> String {
+        let mut lines = kinds::table(self.seen);
+        lines.append(&mut self.lines());
+        let others = self
+            .seen
+            .iter()
+            .rev()
+            .filter(|other| other.kind != self.splat.kind && other.kind != Kind::TopAllocators);
+        for Seen { newest: splat, .. } in others {
+            lines.push(String::new());
+            lines.append(&mut Self { seen: self.seen, splat, why: Judged::of(splat) }.lines());
+        }
+        lines.join("\n") + "\n"
+    }
+
+    fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut first = wrap::wrapped("", &headline::headline(self.splat, &self.why));
         first.truncate(4);
@@ -81,9 +96,7 @@ impl<'l> Answer<'l> {
             lines.push(wrap::cut(format!("Doubt: {doubt}")));
         }
         lines.truncate(MAX_LINES);
-        let mut table = kinds::table(self.seen);
-        table.append(&mut lines);
-        table.join("\n") + "\n"
+        lines
     }
 
     /// Returns the answer as JSON.

@@ -2,7 +2,7 @@
 //!
 //! A thread in `publishing` takes samples and publishes them. `answers` renders only what was published last, so no request reads
 //! the machine, waits for a sample, or changes anything. Every metric is a row of a table in `metrics`. `textfile.rs` writes the
-//! same for node_exporter. `secure` reads TLS settings and users, again when a file changes. `socket.rs` serves the text of
+//! same for `node_exporter`. `secure` reads TLS settings and users, again when a file changes. `socket.rs` serves the text of
 //! `pagetypeinfo`.
 
 mod answers;
