@@ -1,8 +1,8 @@
 //! No era exceeds the bound that hindsight allows for as many pages as it moves.
 
-use crate::common::{PAGES, Script, machine, recorded};
+use crate::common::{PAGES, Script, generated, machine, recorded};
 use freehold::Era;
-use freehold_lab::workload::{Plan, Synthetic, collect};
+use freehold_lab::workload::{Plan, Synthetic};
 use freehold_lab::{Background, Lab, Options, Trace};
 use freehold_trace::{EventKind, Origin};
 
@@ -90,8 +90,9 @@ fn generated_traces_are_within_the_bound() {
     for seed in [1, 2] {
         let plan = Plan { pages: 1 << 16, cpus: 2, events: Some(60_000), seed, ..Plan::default() };
         let synthetic = Synthetic { pages: 1 << 16, events: 60_000, seed, ..Synthetic::default() };
-        for (name, made) in [("mmap-read", collect(&plan)), ("synthetic", synthetic.generate())] {
-            let of = assert_bounded(&format!("{name}, seed {seed}"), made.expect("a trace").trace());
+        let (readers, synthetic) = (generated(&plan), synthetic.generate().expect("a trace"));
+        for (name, trace) in [("mmap-read", readers.trace()), ("synthetic", synthetic.trace())] {
+            let of = assert_bounded(&format!("{name}, seed {seed}"), trace);
             bounded += of.replays;
             moving += of.moving;
         }

@@ -1,8 +1,9 @@
 //! The workload by seed: a valid trace, the same for the same seed, with the character that it is made for.
 
+use crate::common::generated;
 use freehold::Era;
-use freehold_lab::workload::{Generated, Plan, collect, write};
-use freehold_lab::{Lab, Measures, Options};
+use freehold_lab::workload::{Plan, write};
+use freehold_lab::{Loaded, Measures, Options};
 use freehold_trace::{ReadOptions, TraceReader, WriteOptions};
 
 /// A small machine: 128 MiB with two CPUs.
@@ -10,8 +11,8 @@ fn small(events: u64) -> Plan {
     Plan { pages: 1 << 15, cpus: 2, events: Some(events), ..Plan::default() }
 }
 
-fn replayed(made: &Generated, era: Era) -> Measures {
-    let lab = Lab::new(made.trace()).expect("a valid trace");
+fn replayed(made: &Loaded, era: Era) -> Measures {
+    let lab = made.lab().expect("a valid trace");
     lab.replay(&era.into(), Options { runs: 1, ..Options::default() }).expect("a replay").measures
 }
 
@@ -41,7 +42,7 @@ fn the_same_plan_gives_the_same_bytes() {
 #[test]
 fn every_trace_can_be_replayed() {
     let plan = small(150_000);
-    let made = collect(&plan).expect("a trace");
+    let made = generated(&plan);
     for era in [plan.variant.era, Era::Freehold] {
         let measures = replayed(&made, era);
         let followed = measures.followed;
@@ -53,13 +54,14 @@ fn every_trace_can_be_replayed() {
 
 #[test]
 fn readers_live_on_fallbacks() {
-    let made = collect(&small(400_000)).expect("a trace");
+    let made = generated(&small(400_000));
     let measures = replayed(&made, Era::Linux6_12);
     let locked = measures.locked;
     assert!(locked.steals > 10 * locked.claims, "{} steals, {} claims", locked.steals, locked.claims);
     let share = locked.steals * 100 / locked.refilled_blocks.max(1);
     assert!(share >= 10, "{share} % of the refilled blocks are another type's");
-    let end = made.ending.snapshot.expect("an end").vmstat;
+    let end = made.trace().ending.and_then(|ending| ending.snapshot.as_ref()).expect("an end");
+    let end = &end.vmstat;
     assert!(end["pgscan_kswapd"] > 0 && end["pgsteal_kswapd"] > 0, "{end:?}");
 }
 
@@ -69,7 +71,8 @@ fn impossible_machines_are_refused() {
     for wrong in
         [Plan { pages: 1, ..plan.clone() }, Plan { pages: 1 << 40, ..plan.clone() }, Plan { cpus: 0, ..plan }]
     {
-        let error = collect(&wrong).expect_err("an impossible machine").to_string();
+        let written = write(&wrong, Vec::new(), WriteOptions::new("made"));
+        let error = written.expect_err("an impossible machine").to_string();
         assert!(error.contains("no such machine can be made up"), "{error}");
     }
 }

@@ -18,11 +18,9 @@ mod reclaim;
 mod run;
 mod slabs;
 mod synthetic;
-mod target;
 mod users;
 mod zones;
 
 pub use plan::Plan;
-pub use run::{collect, write};
-pub use synthetic::Synthetic;
-pub use target::{GenerateError, Generated, Generation};
+pub use run::{GenerateError, Generation, write};
+pub use synthetic::{Generated, Synthetic};

@@ -1,16 +1,39 @@
-//! Runs a workload and hands its trace to a target.
+//! Runs the workload and writes its trace.
 
 use std::io::Write;
 
-use freehold_trace::{Ending, WriteOptions};
+use freehold_trace::{Ending, TraceError, TraceWriter, WriteOptions};
 
 use super::host::on_a_host;
 use super::mmap_read::MmapRead;
 use super::plan::Plan;
-use super::target::{GenerateError, Generated, Generation, Target, Written};
 use crate::error::LabError;
 
-/// Generates a trace into a sink.
+/// Why a trace was not generated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// The plan cannot be carried out.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The trace cannot be written.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+/// What was generated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Generation {
+    /// Events.
+    pub events: u64,
+    /// Nanoseconds from the first snapshot to the last.
+    pub time_ns: u64,
+}
+
+/// Events that are written at once.
+const BATCH: usize = 1 << 16;
+
+/// Generates a trace into a sink, and returns the sink.
 ///
 /// # Errors
 /// As [`Plan::check`]; errors of writing.
@@ -20,31 +43,10 @@ pub fn write<W: Write>(
     options: WriteOptions,
 ) -> Result<(W, Generation), GenerateError> {
     plan.check()?;
-    let mut target = Written::new(sink, options);
-    run(plan, &mut target)?;
-    target.finish()
-}
-
-/// Generates a trace in memory.
-///
-/// # Errors
-/// As [`Plan::check`].
-pub fn collect(plan: &Plan) -> Result<Generated, LabError> {
-    plan.check()?;
-    let mut target = Generated::default();
-    run(plan, &mut target)?;
-    Ok(target)
-}
-
-/// Events that are handed over at once.
-const BATCH: usize = 1 << 16;
-
-/// Runs the workload on a machine and hands its trace to a target, a batch at a time.
-fn run<T: Target>(plan: &Plan, target: &mut T) -> Result<(), T::Error> {
     on_a_host(&plan.ground(), |mut host| {
         let mut load = MmapRead::settled(&mut host);
         let start = host.start_recording();
-        target.begin(&plan.origin(), &start)?;
+        let mut writer = TraceWriter::create(sink, options, &plan.origin(), &start)?;
         let mut is_done = false;
         while !is_done {
             load.step(&mut host);
@@ -53,11 +55,14 @@ fn run<T: Target>(plan: &Plan, target: &mut T) -> Result<(), T::Error> {
                 None => load.is_done(),
             };
             if is_done || host.waiting() >= BATCH {
-                host.hand_over(|events| target.events(events))?;
+                host.hand_over(|events| events.iter().try_for_each(|event| writer.push(event)))?;
             }
         }
         host.check(&plan.variant)?;
-        let ending = Ending { snapshot: Some(host.end()), ..Ending::default() };
-        target.end(&ending)
+        let end = host.end();
+        let time_ns = end.time_ns.saturating_sub(start.time_ns);
+        let generation = Generation { events: writer.events(), time_ns };
+        let sink = writer.finish(&Ending { snapshot: Some(end), ..Ending::default() })?;
+        Ok((sink, generation))
     })
 }

@@ -12,9 +12,9 @@ use freehold_trace::{
 };
 
 use super::host::{Ask, Ground, HUGE, Host, Task, on_a_host};
-use super::target::Generated;
 use super::users::{Handle, Use};
 use crate::error::LabError;
+use crate::trace::Trace;
 
 /// A small workload to generate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +86,26 @@ impl Synthetic {
             let events = host.hand_over(|events| EventLog::from(events));
             Ok(Generated { origin: origin(self), start, events, ending })
         })
+    }
+}
+
+/// A generated trace in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Generated {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The machine at the start.
+    pub start: Snapshot,
+    /// The events.
+    pub events: EventLog,
+    /// The machine at the end.
+    pub ending: Ending,
+}
+
+impl Generated {
+    /// Returns the trace for a replay.
+    pub fn trace(&self) -> Trace<'_> {
+        Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: Some(&self.ending) }
     }
 }
 

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::BufReader;
 
 use freehold::{GfpFlags, Migratetype, Order, Pfn};
+use freehold_lab::workload::{Plan, write};
 use freehold_lab::{Lab, Loaded, Measures, Options, Trace, Variant};
 use freehold_trace::{
     Event, EventKind, EventLog, FrameUse, Origin, Pageset, ReadOptions, Run, Snapshot, TraceReader,
-    ZoneSnapshot,
+    WriteOptions, ZoneSnapshot,
 };
 
 /// Pages of the small machine.
@@ -85,6 +86,13 @@ pub(crate) fn recorded(name: &str) -> Loaded {
         TraceReader::open(BufReader::new(file), ReadOptions::new(&path))
     };
     Loaded::read(name, open, |_| ()).expect("a whole trace")
+}
+
+/// Generates the trace of a plan and reads it.
+pub(crate) fn generated(plan: &Plan) -> Loaded {
+    let (bytes, _) = write(plan, Vec::new(), WriteOptions::new("made")).expect("a trace");
+    let open = || TraceReader::open(&bytes[..], ReadOptions::new("made"));
+    Loaded::read("made", open, |_| ()).expect("a whole trace")
 }
 
 /// Replays events on a machine.
