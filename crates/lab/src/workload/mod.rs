@@ -3,7 +3,7 @@
 //! `host.rs` is the machine: an engine, a clock and a recorder. `zones.rs` has its zones, `users.rs` the users of its frames,
 //! `reclaim.rs` its `Shrinker` and `Relocate`; `host_snapshot.rs` and `counters.rs` are what a recorder reads. On it runs
 //! `mmap_read.rs`, the workload of the refill's cover letter. An event takes a few hundred nanoseconds to microseconds.
-//! `target.rs` receives the trace.
+//! `run.rs` writes the trace.
 
 mod counters;
 mod fallbacks;
