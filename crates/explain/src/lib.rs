@@ -6,6 +6,7 @@
 
 mod answer;
 mod reason;
+mod replay;
 mod report;
 mod text;
 

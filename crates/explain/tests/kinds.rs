@@ -142,3 +142,19 @@ fn damaged_bytes_do_not_panic() {
         }
     }
 }
+
+#[test]
+fn the_engine_replays_kernels_since_6_1() {
+    let old = String::from_utf8(bytes("splat-frag-order4")).unwrap();
+    assert!(flat(&old).contains("not checked by the engine: rule of that kernel not replayed"));
+    let new = old.replace("5.19.0", "6.12.9");
+    assert!(
+        new != old && flat(&new).contains("checked: the engine (linux-6.12) answers as these lines say"),
+        "{new}"
+    );
+}
+
+/// Returns the answer in one line.
+fn flat(log: &str) -> String {
+    text(log).split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -4,6 +4,7 @@ use freehold::ZoneType;
 
 use super::size::human;
 use crate::reason::{Class, Finding, Judged, Reserve, Rule, Sure, ZoneReason};
+use crate::replay::Check;
 use crate::report::{Kind, Splat};
 
 /// Returns what the kernel could have reclaimed or moved.
@@ -115,7 +116,7 @@ fn lowmem_users(splat: &Splat, why: &Judged) -> Option<String> {
 }
 
 /// Returns how sure the class is, and what it rests on.
-pub(super) fn certainty(splat: &Splat, why: &Judged) -> String {
+pub(super) fn certainty(splat: &Splat, why: &Judged, check: &Check) -> String {
     let sure = match why.verdict.sure {
         Sure::Certain => "certain by the printed numbers",
         Sure::Likely => "likely",
@@ -123,10 +124,10 @@ pub(super) fn certainty(splat: &Splat, why: &Judged) -> String {
     };
     let is_by_mark = why.verdict.zone.is_some();
     let rule = match why.rights.rule {
-        _ if !is_by_mark => "not checked by a replay",
-        Rule::ByOrder => "watermark rule of Linux until 4.3; rule of that kernel not replayed",
-        Rule::Harder => "watermark rule of Linux 4.4 to 6.2; rule of that kernel not replayed",
-        Rule::NonBlock => "watermark rule of Linux since 6.3; rule of that kernel not replayed",
+        _ if !is_by_mark => "",
+        Rule::ByOrder => "; watermark rule of Linux until 4.3",
+        Rule::Harder => "; watermark rule of Linux 4.4 to 6.2",
+        Rule::NonBlock => "; watermark rule of Linux since 6.3",
     };
     let reserve_of_5_4 = why.verdict.class == Some(Class::Reserve)
         && why.deciding().is_some_and(|zone| zone.cma == 0 && zone.all_cma > 0);
@@ -135,7 +136,7 @@ pub(super) fn certainty(splat: &Splat, why: &Judged) -> String {
     } else {
         ""
     };
-    format!("{sure}; {rule}{contradiction}")
+    format!("{sure}{rule}; {}{contradiction}", check.text())
 }
 
 /// Returns what the text does not show.

@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 
 use super::{advice, headline};
 use crate::reason::{Finding, Judged, Reserve, ZoneReason};
+use crate::replay::Check;
 use crate::report::{Seen, Splat};
 
 /// Returns everything that the text says, and the numbers behind it. Sizes without a unit are pages.
-pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged) -> Value {
+pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) -> Value {
     let reports = seen.iter().rev().map(|seen| {
         json!({
             "kind": seen.kind, "count": seen.count, "first_time": seen.first_time, "last_time": seen.last_time,
@@ -19,6 +20,7 @@ pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged) -> Value {
         "kind": splat.kind,
         "class": why.verdict.class,
         "certainty": why.verdict.sure,
+        "engine_check": check,
         "answer": headline::headline(splat, why),
         "request": {
             "order": why.order,

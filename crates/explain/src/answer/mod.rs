@@ -13,6 +13,7 @@ mod zones;
 use serde_json::Value;
 
 use crate::reason::{Class, Judged, Sure};
+use crate::replay::Check;
 use crate::report::{Kind, Log, Seen, Splat};
 
 /// The most lines of an answer about one report, and their columns.
@@ -24,6 +25,7 @@ pub struct Answer<'l> {
     seen: &'l [Seen],
     splat: &'l Splat,
     why: Judged,
+    check: Check,
 }
 
 impl<'l> Answer<'l> {
@@ -32,7 +34,13 @@ impl<'l> Answer<'l> {
         // A list of allocators stands behind the report that it belongs to.
         let newest = |&&Seen { kind, .. }: &&Seen| kind != Kind::TopAllocators;
         let seen = log.seen.iter().rev().find(newest).or(log.seen.last())?;
-        Some(Self { seen: &log.seen, splat: &seen.newest, why: Judged::of(&seen.newest) })
+        Some(Self::of(&log.seen, &seen.newest))
+    }
+
+    fn of(seen: &'l [Seen], splat: &'l Splat) -> Self {
+        let why = Judged::of(splat);
+        let check = Check::of(splat, &why);
+        Self { seen, splat, why, check }
     }
 
     /// Returns the kind of the report.
@@ -63,7 +71,7 @@ impl<'l> Answer<'l> {
             .filter(|other| other.kind != self.splat.kind && other.kind != Kind::TopAllocators);
         for Seen { newest: splat, .. } in others {
             lines.push(String::new());
-            lines.append(&mut Self { seen: self.seen, splat, why: Judged::of(splat) }.lines());
+            lines.append(&mut Self::of(self.seen, splat).lines());
         }
         lines.join("\n") + "\n"
     }
@@ -87,7 +95,7 @@ impl<'l> Answer<'l> {
             push(&mut lines, "Reclaimable: ", text);
         }
         push(&mut lines, "Action: ", advice::action(self.splat, &self.why));
-        push(&mut lines, "Certainty: ", advice::certainty(self.splat, &self.why));
+        push(&mut lines, "Certainty: ", advice::certainty(self.splat, &self.why, &self.check));
         let missing = advice::not_shown(self.splat, &self.why);
         if !missing.is_empty() {
             push(&mut lines, "Not in the text: ", missing.join(", "));
@@ -101,7 +109,7 @@ impl<'l> Answer<'l> {
 
     /// Returns the answer as JSON.
     pub fn json(&self) -> Value {
-        json::json(self.seen, self.splat, &self.why)
+        json::json(self.seen, self.splat, &self.why, &self.check)
     }
 
     fn request_line(&self) -> String {
