@@ -63,7 +63,7 @@ fn all_are_foretold(test: &str, size: &str, are_ranges: bool) {
 }
 
 /// Fragments `mib` MiB of memory by the way of this name, holds the forecast for blocks of `size` against what came, and prints a row of
-/// `docs/sizes.md`. Says so where this machine was too busy for each attempt.
+/// `docs/evidence/sizes.md`. Says so where this machine was too busy for each attempt.
 fn forecast(test: &str, way: &str, size: &str, are_ranges: bool, mib: usize) {
     let (_, make) = WAYS.iter().find(|(name, _)| *name == way).expect("a way of this name");
     let folder = folder();

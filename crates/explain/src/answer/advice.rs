@@ -98,12 +98,13 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
 fn reserve_action(splat: &Splat, why: &Judged) -> String {
     let highatomic = ZoneReason::OnlyIn(Reserve::HighAtomic);
     if why.findings.iter().any(|zone| zone.reason == highatomic) {
-        let is_newer = splat.release.as_ref().is_some_and(|release| release.version >= (4, 10));
-        return if is_newer {
-            "raise vm.min_free_kbytes, so that free blocks remain outside of the reserve".to_owned()
-        } else {
-            "update the kernel: those before 4.10 do not give the HighAtomic reserve back before an OOM kill"
-                .to_owned()
+        let version = splat.release.as_ref().map(|release| release.version);
+        let old = "kernels before 4.10 do not give the HighAtomic reserve back before an OOM kill";
+        let raise = "raise vm.min_free_kbytes, so that free blocks remain outside of the reserve";
+        return match version {
+            Some(version) if version < (4, 10) => format!("update the kernel: {old}"),
+            Some(_) => raise.to_owned(),
+            None => format!("update the kernel if it is older than 4.10 ({old}); else {raise}"),
         };
     }
     "raise vm.min_free_kbytes, or make the CMA area smaller".to_owned()

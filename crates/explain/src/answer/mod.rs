@@ -38,8 +38,11 @@ impl<'l> Answer<'l> {
     }
 
     fn of(seen: &'l [Seen], splat: &'l Splat) -> Self {
-        let why = Judged::of(splat);
+        let mut why = Judged::of(splat);
         let check = Check::of(splat, &why);
+        if matches!(check, Check::Disagrees { .. }) {
+            why.verdict = why.verdict.at_most_likely();
+        }
         Self { seen, splat, why, check }
     }
 

@@ -47,7 +47,7 @@ impl GfpText {
         } else {
             SINCE_4_4
         };
-        let set = layout.iter().filter(|(bit, _)| self.number >> bit & 1 == 1);
+        let set = ALWAYS.iter().chain(layout).filter(|(bit, _)| self.number >> bit & 1 == 1);
         let mut flags = set.fold(GfpFlags::empty(), |all, &(_, flag)| all | flag);
         if version < (4, 4) {
             let no_kswapd = self.number >> 22 & 1 == 1;
@@ -67,53 +67,36 @@ fn by_name(name: &str) -> GfpFlags {
     }
 }
 
-/// `__GFP_*` until 2.6.30.
-const BEFORE_2_6_31: &[(u32, GfpFlags)] = &[
+/// Bits that have been the same from 2.6.26 to 4.5. Later kernels print names.
+const ALWAYS: [(u32, GfpFlags); 9] = [
     (0, GfpFlags::DMA),
     (1, GfpFlags::HIGHMEM),
     (2, GfpFlags::DMA32),
-    (4, GfpFlags::DIRECT_RECLAIM),
     (5, GfpFlags::HIGH),
     (6, GfpFlags::IO),
     (7, GfpFlags::FS),
     (12, GfpFlags::NORETRY),
     (16, GfpFlags::NOMEMALLOC),
     (18, GfpFlags::THISNODE),
-    (19, GfpFlags::RECLAIMABLE),
-    (20, GfpFlags::MOVABLE),
 ];
 
-/// `___GFP_*` from 2.6.31 to 4.3.
+/// The other bits until 2.6.30.
+const BEFORE_2_6_31: &[(u32, GfpFlags)] =
+    &[(4, GfpFlags::DIRECT_RECLAIM), (19, GfpFlags::RECLAIMABLE), (20, GfpFlags::MOVABLE)];
+
+/// The other bits from 2.6.31 to 4.3.
 const BEFORE_4_4: &[(u32, GfpFlags)] = &[
-    (0, GfpFlags::DMA),
-    (1, GfpFlags::HIGHMEM),
-    (2, GfpFlags::DMA32),
     (3, GfpFlags::MOVABLE),
     (4, GfpFlags::DIRECT_RECLAIM),
-    (5, GfpFlags::HIGH),
-    (6, GfpFlags::IO),
-    (7, GfpFlags::FS),
-    (12, GfpFlags::NORETRY),
     (13, GfpFlags::MEMALLOC),
-    (16, GfpFlags::NOMEMALLOC),
-    (18, GfpFlags::THISNODE),
     (19, GfpFlags::RECLAIMABLE),
 ];
 
-/// `___GFP_*` of 4.4 and 4.5, the last that print no names.
+/// The other bits of 4.4 and 4.5.
 const SINCE_4_4: &[(u32, GfpFlags)] = &[
-    (0, GfpFlags::DMA),
-    (1, GfpFlags::HIGHMEM),
-    (2, GfpFlags::DMA32),
     (3, GfpFlags::MOVABLE),
     (4, GfpFlags::RECLAIMABLE),
-    (5, GfpFlags::HIGH),
-    (6, GfpFlags::IO),
-    (7, GfpFlags::FS),
-    (12, GfpFlags::NORETRY),
     (13, GfpFlags::MEMALLOC),
-    (16, GfpFlags::NOMEMALLOC),
-    (18, GfpFlags::THISNODE),
     (19, GfpFlags::ATOMIC),
     (22, GfpFlags::DIRECT_RECLAIM),
     (25, GfpFlags::KSWAPD_RECLAIM),

@@ -16,7 +16,7 @@ use crate::sensor::{BpfSensor, open_object, refusal};
 static OBJECT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.bpf.o"));
 
 /// What a call of a program takes beside the program itself, which cannot time it; a rough number, as what page faults take with the
-/// watch and without varies (`docs/blame.md`).
+/// watch and without varies (`docs/evidence/blame.md`).
 const CALL_NS: u64 = 50;
 
 /// The smallest share: with less nothing is learned, and the calls alone take what they take.
