@@ -67,7 +67,6 @@ impl<'m> FrameTable<'m> {
     }
 
     /// Returns the indices of frames side by side, or `None` if one is outside the zone or between its sections.
-    #[inline]
     pub(crate) fn range(&self, start: Pfn, pages: u64) -> Option<Range<FrameIndex>> {
         let first = self.index(start)?;
         let last = self.index(Pfn(start.0.checked_add(pages.checked_sub(1)?)?))?;
@@ -172,7 +171,6 @@ impl<'m> FrameTable<'m> {
         self.frame(index).word()
     }
 
-    #[inline]
     pub(crate) fn set_word(&self, index: FrameIndex, word: FrameWord) {
         self.frame(index).set_word(word);
     }
@@ -182,13 +180,11 @@ impl<'m> FrameTable<'m> {
         self.frame(index).hand_over(word);
     }
 
-    #[inline]
     pub(crate) fn next(&self, index: FrameIndex) -> Option<FrameIndex> {
         let next = self.links(index).next();
         (next != NIL).then_some(FrameIndex(next))
     }
 
-    #[inline]
     pub(crate) fn previous(&self, index: FrameIndex) -> Option<FrameIndex> {
         let previous = self.links(index).previous();
         (previous != NIL).then_some(FrameIndex(previous))
