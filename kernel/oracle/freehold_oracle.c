@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The oracle: plays a script of page allocator calls on this kernel's own
- * allocator and writes down every answer. docs/oracle-format.md of Freehold
+ * allocator and writes down every answer. docs/reference/oracle-format.md of Freehold
  * describes both files.
  *
  * This file is included at the end of mm/page_alloc.c of a User-Mode Linux

@@ -88,7 +88,7 @@ def _size_and_time(trace):
 def memory_bytes(trace):
     """A bound of the memory that a worker needs for a shard of a trace, by the size of its file and of its machine.
 
-    docs/python.md says how much of it is used.
+    docs/guide/python.md says how much of it is used.
     """
     size, _ = _size_and_time(trace)
     with tempfile.TemporaryDirectory(prefix="freehold-") as folder:

@@ -5,7 +5,7 @@
  * out of service and brings it back, reclaims, and checks every invariant. With the argument "own" the engine takes
  * this program's own locks. It ends with 0 if everything went as it says.
  *
- * docs/embed.md has the commands that build it.
+ * docs/guide/embed.md has the commands that build it.
  */
 
 #include <freehold.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /*
- * The Linux page allocator as a library, for C. docs/embed.md says how to begin; examples/embed.c is a whole program.
+ * The Linux page allocator as a library, for C. docs/guide/embed.md says how to begin; examples/embed.c is a whole program.
  *
  * Made of crates/capi/src by cbindgen: do not edit.
  */

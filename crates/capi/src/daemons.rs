@@ -1,4 +1,4 @@
-//! What Linux does by itself and a caller does by a call: `docs/embed.md` says who, and when.
+//! What Linux does by itself and a caller does by a call: `docs/guide/embed.md` says who, and when.
 #![expect(unsafe_code, reason = "pointers of the caller's, and functions with names for C")]
 
 use crate::embedder::{FreeholdEmbedder, Functions};

@@ -3,7 +3,7 @@
 //! A `freehold_memory` is a [`freehold::Memory`] in bytes of the caller's. What is documented there holds here; this
 //! crate translates numbers, answers and errors, and adds nothing. Every function takes its arguments as they come
 //! from C: a null pointer where something must be is [`FreeholdStatus::NullPointer`], and a number that names
-//! nothing is an error. `docs/embed.md` says how to begin, and `examples/embed.c` is a whole program.
+//! nothing is an error. `docs/guide/embed.md` says how to begin, and `examples/embed.c` is a whole program.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![warn(missing_debug_implementations)]
 

@@ -24,7 +24,7 @@ fn pasted(document: &str) -> &str {
 #[test]
 fn what_readme_pastes_is_printed() {
     let printed = plain(&C_BUILD.printed);
-    for name in ["README.md", "docs/compare.md"] {
+    for name in ["README.md", "docs/guide/compare.md"] {
         let text = document(name);
         assert!(printed.contains(pasted(&text).trim_end()), "{name} has another screen than:\n{printed}");
     }
@@ -36,7 +36,7 @@ fn what_readme_pastes_is_printed() {
 
 #[test]
 fn what_the_page_of_eras_says_of_systems_follows_from_attribution() {
-    let page = document("docs/eras.md");
+    let page = document("docs/design/eras.md");
     let findings = C_BUILD.trace["findings"].as_array().expect("findings");
     let findings: Vec<_> =
         findings.iter().map(|finding| plain(finding.as_str().expect("a sentence"))).collect();

@@ -18,7 +18,7 @@ fn file(name: &str) -> PathBuf {
 
 #[test]
 fn the_document_has_the_table() {
-    let path = file("docs/metrics.md");
+    let path = file("docs/reference/metrics.md");
     let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(BEGIN).expect("where the table begins");
     let (table, after) = rest.split_once(END).expect("where the table ends");
@@ -30,7 +30,7 @@ fn the_document_has_the_table() {
         return;
     }
     panic!(
-        "docs/metrics.md has another table than the code. Rewrite it with `{REWRITE}=1 cargo test -p \
+        "docs/reference/metrics.md has another table than the code. Rewrite it with `{REWRITE}=1 cargo test -p \
          freehold-monitor --test metrics_documents`"
     );
 }
@@ -62,7 +62,7 @@ fn dashboards_and_rules_name_only_metrics_that_there_are() {
         "contrib/prometheus/freehold.rules.test.yml",
         "contrib/prometheus/freehold-fleet.rules.yml",
         "contrib/prometheus/freehold-fleet.rules.test.yml",
-        "docs/metrics.md",
+        "docs/reference/metrics.md",
     ] {
         let text = fs::read_to_string(file(name)).unwrap();
         let (named, recorded) = (named(&text), recorded(&text));

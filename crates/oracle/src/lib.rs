@@ -2,7 +2,7 @@
 //!
 //! A [`Script`] is a list of page allocator calls. The oracle, built into a real kernel, plays it and
 //! writes a transcript of every answer. [`check`] plays the same calls on the engine, from the state at
-//! the start of the transcript, and stops at the first difference. `docs/oracle-format.md` describes both
+//! the start of the transcript, and stops at the first difference. `docs/reference/oracle-format.md` describes both
 //! files.
 
 mod comparison;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::small_trace;
 
-/// What `docs/trace-format.md` promises, held against pyarrow.
+/// What `docs/reference/trace-format.md` promises, held against pyarrow.
 const SCRIPT: &str = r#"
 import json, sys
 import pyarrow as pa

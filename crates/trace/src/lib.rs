@@ -2,7 +2,7 @@
 //!
 //! A trace is one file (`.arrows`): a header with the machine's state at the start and the trace's
 //! origin, one row for each event in the order of time, and an ending. [`TraceWriter`] writes it.
-//! [`TraceReader`] reads it and checks every value. `docs/trace-format.md` specifies the file for readers
+//! [`TraceReader`] reads it and checks every value. `docs/reference/trace-format.md` specifies the file for readers
 //! in other languages.
 //!
 //! Nothing here opens a file or reads a clock: sources and sinks are the caller's.

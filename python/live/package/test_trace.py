@@ -25,7 +25,7 @@ def test_everybody_takes_the_events_as_they_are(c_build):
     [(blocks, pages)] = duckdb.sql(sql).fetchall()
     assert (blocks, pages) == (counted["alloc"], 852_825)
     assert len(pandas.DataFrame.from_arrow(events)) == table.num_rows
-    # As docs/python.md says.
+    # As docs/guide/python.md says.
     assert round(table.nbytes / table.num_rows, 1) == 47.3
 
 

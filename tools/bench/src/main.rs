@@ -31,7 +31,7 @@ struct Arguments {
     /// Orders for pagealloc instead of 4, 0 and 9; may be given several times.
     #[arg(long = "order", value_parser = parse_order, value_name = "N")]
     orders: Vec<Order>,
-    /// Another side for peers: a program that docs/benchmarks.md describes; may be given several times.
+    /// Another side for peers: a program that docs/evidence/benchmarks.md describes; may be given several times.
     #[arg(long, value_name = "PROGRAM")]
     outside: Vec<PathBuf>,
     /// Another side for peers: a User-Mode Linux that `cargo xtask oracle` has built.

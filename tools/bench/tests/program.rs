@@ -73,7 +73,7 @@ mod outside {
         );
         fails(
             "all --outside /missing/side",
-            &["--outside /missing/side: cannot be started", "docs/benchmarks.md"],
+            &["--outside /missing/side: cannot be started", "docs/evidence/benchmarks.md"],
         );
         fails("peers --linux Cargo.toml", &["Cargo.toml: cannot be started"]);
         fails(

@@ -13,7 +13,7 @@ use std::process::Command;
 use clap::Args;
 
 /// The kept table.
-const KEPT: &str = "docs/instructions.md";
+const KEPT: &str = "docs/evidence/instructions.md";
 
 /// The largest permitted difference from the kept figure.
 ///

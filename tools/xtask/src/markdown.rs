@@ -42,8 +42,8 @@ mod tests {
 
     #[test]
     fn links_are_resolved_from_their_document() {
-        let from = |link| resolve(Path::new("docs/trust.md"), link);
-        assert_eq!(from("tried.md"), Some("docs/tried.md".into()));
+        let from = |link| resolve(Path::new("docs/evidence/trust.md"), link);
+        assert_eq!(from("tried.md"), Some("docs/design/tried.md".into()));
         assert_eq!(from("../README.md"), Some("README.md".into()));
         assert_eq!(from("../../other"), None);
         assert_eq!(from("/etc/passwd"), None);

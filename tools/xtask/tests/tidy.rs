@@ -38,7 +38,7 @@ fn each_rule_finds_what_breaks_it() {
         "more than one noun's",
         "`long` has 82 lines",
         "`todo!(` is left open",
-        "island.rs: an island of unsafe code that docs/unsafe-code.md does not name",
+        "island.rs: an island of unsafe code that docs/design/unsafe-code.md does not name",
         "has no provenance",
         "module.c: goes into Linux",
     ] {

@@ -1,5 +1,5 @@
 //! Anonymous memory with holes: the one part of the fragmenter that safe Rust cannot say.
-#![allow(unsafe_code, reason = "mappings of anonymous memory; an island listed in docs/unsafe-code.md")]
+#![allow(unsafe_code, reason = "mappings of anonymous memory; listed in docs/design/unsafe-code.md")]
 
 use std::ffi::c_void;
 use std::io;

@@ -19,7 +19,7 @@ pub(crate) enum Trace {
     Repack(TraceRepack),
     /// Write a trace without texts, pids and dates of its machine, of which every measure of `compare` is the same.
     ///
-    /// Texts go, tasks get new numbers, and times are blurred. Frames, CPUs, sizes and requests stay: docs/anonymize.md
+    /// Texts go, tasks get new numbers, and times are blurred. Frames, CPUs, sizes and requests stay: docs/guide/anonymize.md
     /// says what a trace still tells.
     Anonymize(TraceAnonymize),
 }

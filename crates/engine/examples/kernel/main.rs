@@ -1,4 +1,4 @@
-//! A kernel that boots in QEMU on two CPUs, and whose page allocator is Freehold: `docs/embed.md` says how to run it.
+//! A kernel that boots in QEMU on two CPUs, and whose page allocator is Freehold: `docs/guide/embed.md` says how to run it.
 //!
 //! The order of events: [`boot`] enters long mode, [`start_info`] reads the memory map, [`zones`] brings memory
 //! into service, and [`kernel_main`] does the rest. It ends QEMU with status 33 if every check held, else with 35.
@@ -39,5 +39,5 @@ mod zones;
 
 #[cfg(not(target_os = "none"))]
 fn main() {
-    println!("This is a kernel: build it for x86_64-unknown-none, and boot it as docs/embed.md says.");
+    println!("This is a kernel: build it for x86_64-unknown-none, and boot it as docs/guide/embed.md says.");
 }

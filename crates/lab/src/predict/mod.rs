@@ -3,7 +3,7 @@
 //! `facts.rs` and `check.rs` decide whether recordings belong together. `own.rs` and `observation.rs` collect what the machine had,
 //! and what replays have without and with the change. `prediction.rs` predicts each `measure.rs` of `subjects.rs`, with the
 //! uncertainty of `noise.rs`; `requests.rs` checks that both sides had the same requests. `verdict.rs` judges and `text.rs` prints.
-//! `foretell.rs` does all of it, with one recording in memory at a time. `docs/predict.md` describes the computation.
+//! `foretell.rs` does all of it, with one recording in memory at a time. `docs/guide/predict.md` describes the computation.
 
 mod change;
 mod check;

@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// A call; `docs/oracle-format.md` describes each.
+/// A call; `docs/reference/oracle-format.md` describes each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     /// Allocates a block into the slot.

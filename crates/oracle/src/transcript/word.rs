@@ -6,7 +6,7 @@ use freehold::{Migratetype, Order, Pfn};
 
 /// A decoded word of a transcript.
 ///
-/// The fields are the columns of the table in `docs/oracle-format.md`.
+/// The fields are the columns of the table in `docs/reference/oracle-format.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Word {

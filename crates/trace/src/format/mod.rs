@@ -1,4 +1,4 @@
-//! A trace in a file, as in `docs/trace-format.md`: events and snapshots come in, rows go out, and back.
+//! A trace in a file, as in `docs/reference/trace-format.md`: events and snapshots come in, rows go out, and back.
 
 mod closing;
 mod column;

@@ -209,7 +209,7 @@ impl Outside {
         match self {
             Self::Program(path) => (
                 format!("--outside {}", path.display()),
-                "name a program that answers as docs/benchmarks.md says",
+                "name a program that answers as docs/evidence/benchmarks.md says",
             ),
             Self::Linux(path) => (
                 format!("--linux {}", path.display()),
@@ -313,7 +313,10 @@ mod tests {
             error.starts_with("--outside PROGRAM: ended without an answer, exit status: 3; it said: "),
             "{error}"
         );
-        assert!(error.contains("no such option") && error.ends_with("as docs/benchmarks.md says"), "{error}");
+        assert!(
+            error.contains("no such option") && error.ends_with("as docs/evidence/benchmarks.md says"),
+            "{error}"
+        );
         let error = start("echo '= side 2'; read line").unwrap_err();
         assert!(error.contains("greets with `side 2`, not with `side 1`"), "{error}");
         let error = start("echo '= side 1'; echo '= metadata x'; read line").unwrap_err();

@@ -18,13 +18,13 @@ use crate::kernel::cache;
 use crate::kernel::process::command;
 
 /// Where the cases are kept.
-const PAGE: &str = "docs/counterfactuals.md";
+const PAGE: &str = "docs/evidence/counterfactuals.md";
 
 /// Where every recording's values are kept.
-const VALUES: &str = "docs/counterfactuals.parquet";
+const VALUES: &str = "docs/evidence/counterfactuals.parquet";
 
 /// Where the cases of the series `tidying` are kept, and their recordings' values.
-const TIDYING_KEPT: [&str; 2] = ["docs/tidying-kernels.md", "docs/tidying-kernels.parquet"];
+const TIDYING_KEPT: [&str; 2] = ["docs/evidence/tidying-kernels.md", "docs/evidence/tidying-kernels.parquet"];
 
 /// The workload under which Linux as it is compacts, by which is known what moving a page takes on an emulated machine.
 const MOVES: &str = "huge-pages";
@@ -59,7 +59,7 @@ pub struct CounterfactualArgs {
     /// Make the recordings, and foretell nothing.
     #[arg(long)]
     record_only: bool,
-    /// Write `docs/counterfactuals.md` and `docs/counterfactuals.parquet`, or those of tidying.
+    /// Write `docs/evidence/counterfactuals.md` and `docs/evidence/counterfactuals.parquet`, or those of tidying.
     #[arg(long, conflicts_with = "record_only")]
     keep: bool,
 }

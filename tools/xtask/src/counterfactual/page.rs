@@ -63,14 +63,14 @@ const HEAD: &str = "# Foretold and came
 
 What [`freehold predict`](predict.md) foretold from recordings of real kernels under one setting, held against recordings of the same
 work under the other. Written by `cargo xtask counterfactual --keep`; every recording's value of every measure is in
-`docs/counterfactuals.parquet`.
+`docs/evidence/counterfactuals.parquet`.
 ";
 
 const TIDYING_HEAD: &str = "# Tidying pageblocks in Linux: foretold and came
 
 What [`freehold predict`](predict.md) foretold of era `linux-7.3-tidying` from recordings of Linux 7.3 as it is, held against recordings of the same
 work under the [series `tidying`](../kernel/series/tidying/README.md); and what proactive compaction and defrag mode do for the same end.
-Written by `cargo xtask counterfactual --tidying --keep`; every recording's value of every measure is in `docs/tidying-kernels.parquet`.
+Written by `cargo xtask counterfactual --tidying --keep`; every recording's value of every measure is in `docs/evidence/tidying-kernels.parquet`.
 `+late` is set when the workload is prepared, right before the recording, as in a replay; everything else is set before that.
 ";
 

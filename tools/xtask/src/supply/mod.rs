@@ -17,7 +17,7 @@ use clap::Args;
 const ADVISORIES: &str = "tools/xtask/advisories.tsv";
 
 /// The kept list of third-party licences.
-const THIRD_PARTY: &str = "docs/third-party.md";
+const THIRD_PARTY: &str = "docs/reference/third-party.md";
 
 /// Check licences, advisories, duplicates and sources of everything Freehold is built from
 #[derive(Args, Debug)]

@@ -20,7 +20,7 @@ pub struct TracesArgs {
     /// List what is recorded on which machine, and what is there already.
     #[arg(long, conflicts_with = "index")]
     list: bool,
-    /// Record nothing; write traces/index.parquet and the table of docs/traces.md from the traces that are there.
+    /// Record nothing; write traces/index.parquet and the table of docs/guide/traces.md from the traces that are there.
     #[arg(long, conflicts_with = "names")]
     index: bool,
     /// With `--index`: read also files that have not changed since the index was written, as after a change of the lab.

@@ -9,7 +9,7 @@ use super::list::{RECIPES, TraceRecipe};
 use super::row::Row;
 
 /// The page with the table.
-pub const PAGE: &str = "docs/traces.md";
+pub const PAGE: &str = "docs/guide/traces.md";
 
 /// The heading under which the table is, up to the page's end.
 const HEADING: &str = "## The set\n";

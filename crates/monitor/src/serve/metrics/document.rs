@@ -1,4 +1,4 @@
-//! The table of metrics for `docs/metrics.md`.
+//! The table of metrics for `docs/reference/metrics.md`.
 
 use std::fmt::Write;
 
