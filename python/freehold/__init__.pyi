@@ -67,7 +67,7 @@ class Trace:
     def events(self) -> Events: ...
     def analyze(self, *, progress: _Progress = None) -> Result: ...
 
-class Wanted:
+class FallbackRequest:
     """A request that found no block of its own type."""
 
     order: int
@@ -82,7 +82,7 @@ class Offer:
     migratetype: str
     free: int
     movable: int
-    stays: int
+    immovable: int
 
 class Pageblock:
     """What a pageblock holds, in pages."""
@@ -99,7 +99,7 @@ class Pageblock:
     can_move: int
 
 class Rule:
-    """A rule of placement, asked before the era that it names."""
+    """A rule of placement, arguments before the era that it names."""
 
     era: str
 
@@ -138,14 +138,14 @@ def compare(
     *,
     eras: Sequence[str] | None = None,
     rules: Iterable[Callable[[], object]] = (),
-    chance: int | None = None,
+    replicates: int | None = None,
     threads: int | None = None,
     progress: _Progress = None,
 ) -> Result: ...
 def replay(
     trace: _Trace,
     *,
-    chance: int = 1,
+    replicates: int = 1,
     threads: int | None = None,
     progress: _Progress = None,
     **settings: _Value,
@@ -154,7 +154,7 @@ def predict(
     traces: _Trace | Iterable[_Trace],
     *,
     against: _Trace | Iterable[_Trace] = (),
-    chance: int = 4,
+    replicates: int = 4,
     page_move_ns: int | None = None,
     threads: int | None = None,
     progress: _Progress = None,
@@ -163,7 +163,7 @@ def predict(
 def sweep(
     traces: _Trace | Iterable[_Trace],
     *,
-    chance: int = 3,
+    replicates: int = 3,
     threads: int | None = None,
     progress: _Progress = None,
     into: _Path | None = None,

@@ -10,16 +10,16 @@ from . import _freehold
 # What most people want to see of a result.
 MEASURES = ("free pageblocks at the end", "mixed pageblocks at the end", "steals", "claims")
 
-# The rows of a comparison that tell what is chance; the mean over several replays says more than one replay.
-CHANCE = "chance"
+# The rows of a comparison that tell what is replicates; the mean over several replays says more than one replay.
+REPLICATES = "replicates"
 
 
 def chart(what, *measures, x=None, color=None):
-    """Draws measures of a result as an Altair chart, with what chance makes of them where several replays tell.
+    """Draws measures of a result as an Altair chart, with what replicates makes of them where several replays tell.
 
     `what` is a result of `compare`, `replay`, `predict` or `sweep`, its table, or rows of a sweep in a table of pyarrow, Polars, pandas
-    or DuckDB. `measures` are names as in the column `measure`; of a sweep those of the group `chance`, and its columns. If none is named, those
-    of four usual ones that are there. Lines span one standard deviation to both sides of a mean: of replays that tell what is chance, in a prediction of recordings.
+    or DuckDB. `measures` are names as in the column `measure`; of a sweep those of the group `replicates`, and its columns. If none is named, those
+    of four usual ones that are there. Lines span one standard deviation to both sides of a mean: of replays that tell what is replicates, in a prediction of recordings.
 
     Of a sweep `x` names the setting along the axis and `color` the one with a line each; left out, they are the first two that
     vary. A third that varies gets a row of charts for each value, and each trace a column.
@@ -31,7 +31,7 @@ def chart(what, *measures, x=None, color=None):
     for name in (*measures, *filter(None, (x, color))):
         if not isinstance(name, str):
             raise _freehold.InputError(f"a measure or a setting is named by a text, not by {type(name).__name__}")
-    if "foretold" in columns:
+    if "predicted" in columns:
         kind = _Prediction
     elif "variant" in columns:
         kind = _Comparison
@@ -118,11 +118,11 @@ class _Comparison(_Bars):
         if not found:
             raise _freehold.InputError(f"{measure!r} has no value in this result")
         groups = {row["group"] for row in found}
-        group = CHANCE if CHANCE in groups else next(iter(sorted(groups)))
-        if len(groups - {CHANCE}) > 1 and group != CHANCE:
+        group = REPLICATES if REPLICATES in groups else next(iter(sorted(groups)))
+        if len(groups - {REPLICATES}) > 1 and group != REPLICATES:
             raise _freehold.InputError(f"{measure!r} is in {', '.join(sorted(groups))}: draw rows of one of them")
         rows = [row for row in found if row["group"] == group]
-        # The machine is in its own row of one replay where chance has none.
+        # The machine is in its own row of one replay where replicates has none.
         rows += [row for row in found if row["variant"] == "machine" and not any(had["variant"] == "machine" for had in rows)]
         twice = [name for name, count in collections.Counter(row["variant"] for row in rows).items() if count > 1]
         if twice:
@@ -132,9 +132,9 @@ class _Comparison(_Bars):
 
 
 class _Prediction(_Bars):
-    """What was before, what is foretold and what came."""
+    """What was before, what is predicted and what came."""
 
-    NEEDS = ("measure", "unit", "before", "before_sd", "foretold", "foretold_sd", "came", "came_sd")
+    NEEDS = ("measure", "unit", "before", "before_sd", "predicted", "predicted_sd", "observed", "observed_sd")
 
     def __init__(self, altair, columns):
         super().__init__(altair)
@@ -146,7 +146,7 @@ class _Prediction(_Bars):
     def measure(self, measure):
         _known(measure, self.has(measure), self.rows)
         row = self.rows[measure]
-        kinds = [kind for kind in ("before", "foretold", "came") if row[kind] is not None]
+        kinds = [kind for kind in ("before", "predicted", "observed") if row[kind] is not None]
         if not kinds:
             raise _freehold.InputError(f"{measure!r} has no value in this result")
         bars = [{"name": kind, **_spread(row[kind], row[f"{kind}_sd"])} for kind in kinds]
@@ -182,7 +182,7 @@ class _Sweep:
             return (measure, None) if all(value is None or isinstance(value, (int, float)) for value in values) else (None, None)
         for mean in self.columns:
             deviation = mean.removesuffix("_mean") + "_standard_deviation"
-            if deviation in self.columns and _words(mean) == [CHANCE, *_words(measure), "mean"]:
+            if deviation in self.columns and _words(mean) == [REPLICATES, *_words(measure), "mean"]:
                 return mean, deviation
         return None, None
 

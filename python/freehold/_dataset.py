@@ -20,11 +20,11 @@ class Dataset:
         self._files = _Remote(self.name) if "://" in self.name else _Local(self.name)
 
     @contextlib.contextmanager
-    def claimed(self, asked):
+    def claimed(self, arguments):
         """Keeps other sweeps out. Only a sweep that asks for the same may go on where another one stopped."""
         with self._files.locked():
             found = self._files.read(ASKED)
-            text = json.dumps(asked, sort_keys=True, indent=1)
+            text = json.dumps(arguments, sort_keys=True, indent=1)
             if found is None:
                 self._files.write(ASKED, text.encode())
             elif _decoded(found, f"{self.name}/{ASKED}") != json.loads(text):

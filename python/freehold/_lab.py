@@ -38,41 +38,41 @@ class Trace(_freehold.Trace):
             return _freehold.analyze(self, tell)
 
 
-def compare(trace, *, eras=None, rules=(), chance=None, threads=None, progress=None):
+def compare(trace, *, eras=None, rules=(), replicates=None, threads=None, progress=None):
     """Replays a trace through every era of the allocator, and says what each would change.
 
     `eras` names some eras instead, each with systems or rules, such as "linux-7.3 with counts". `rules` are classes with rules
-    of placement of your own, each a further column; `help(freehold.Rule)` says what they may decide. `chance` is the number of
-    replays of each era that tell what is chance: 3 to 8 where not given, fewer of longer traces.
+    of placement of your own, each a further column; `help(freehold.Rule)` says what they may decide. `replicates` is the number of
+    replays of each era that tell what is replicates: 3 to 8 where not given, fewer of longer traces.
     """
     with shown(progress, "compare") as tell:
-        return _freehold.compare(_trace(trace), eras, list(rules), chance, threads, tell)
+        return _freehold.compare(_trace(trace), eras, list(rules), replicates, threads, tell)
 
 
-def replay(trace, *, chance=1, threads=None, progress=None, **settings):
+def replay(trace, *, replicates=1, threads=None, progress=None, **settings):
     """Replays a trace on the recorded machine with some settings, such as era="linux-6.12", counts=True or defrag_mode=1.
 
     Without a setting for the era it is the one nearest to the recorded kernel. `freehold.settings()` lists the settings.
     """
     with shown(progress, "replay") as tell:
-        return _freehold.replay(_trace(trace), chance, threads, tell, settings)
+        return _freehold.replay(_trace(trace), replicates, threads, tell, settings)
 
 
-def predict(traces, *, against=(), chance=4, page_move_ns=None, threads=None, progress=None, **settings):
+def predict(traces, *, against=(), replicates=4, page_move_ns=None, threads=None, progress=None, **settings):
     """Foretells from recordings under one setting what each measure would be under another.
 
     With `against`, that is held against recordings of the same work under the change.
     """
     with shown(progress, "predict") as tell:
         return _freehold.predict(
-            _traces(traces), _traces(against), chance, page_move_ns, threads, tell, settings
+            _traces(traces), _traces(against), replicates, page_move_ns, threads, tell, settings
         )
 
 
 def sweep(
     traces,
     *,
-    chance=3,
+    replicates=3,
     threads=None,
     progress=None,
     into=None,
@@ -93,7 +93,7 @@ def sweep(
         names = tuple(trace.path if isinstance(trace, _freehold.Trace) else os.fspath(trace) for trace in _listed(traces))
         values = {name: _values(value) for name, value in settings.items()}
         return _sweep.run(
-            _sweep.Sweep(names, values, chance),
+            _sweep.Sweep(names, values, replicates),
             into=into,
             on=on,
             address=address,
@@ -102,4 +102,4 @@ def sweep(
             progress=progress,
         )
     with shown(progress, "sweep") as tell:
-        return _freehold.sweep(_traces(traces, _freehold.Trace.unopened), chance, threads, tell, settings)
+        return _freehold.sweep(_traces(traces, _freehold.Trace.unopened), replicates, threads, tell, settings)

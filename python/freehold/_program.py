@@ -24,29 +24,29 @@ def main(arguments=None):
     parser.add_argument("--vary", action="append", default=[], type=_vary, metavar="SETTING=VALUE,…")
     parser.add_argument("--into", required=True, metavar="FOLDER", help="the dataset")
     parser.add_argument("--address", help="a Ray cluster: host:port, auto for a running one, local to start one here")
-    parser.add_argument("--chance", type=int, default=3, metavar="N", help="replays of each run")
+    parser.add_argument("--replicates", type=int, default=3, metavar="N", help="replays of each run")
     parser.add_argument("--runs-a-shard", type=int, default=4, metavar="N")
     parser.add_argument("--threads", type=int, metavar="N", help="replays at the same time, without --address")
-    asked = parser.parse_args(arguments)
-    settings = dict(asked.vary)
-    if len(settings) < len(asked.vary):
+    arguments = parser.parse_args(arguments)
+    settings = dict(arguments.vary)
+    if len(settings) < len(arguments.vary):
         parser.error("a setting is given twice; name all its values at once")
     try:
         result = sweep(
-            asked.traces,
-            chance=asked.chance,
-            threads=asked.threads,
-            into=asked.into,
-            on="ray" if asked.address else None,
-            address=asked.address,
-            runs_a_shard=asked.runs_a_shard,
+            arguments.traces,
+            replicates=arguments.replicates,
+            threads=arguments.threads,
+            into=arguments.into,
+            on="ray" if arguments.address else None,
+            address=arguments.address,
+            runs_a_shard=arguments.runs_a_shard,
             **settings,
         )
     except Error as error:
         print(f"freehold-sweep: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"freehold-sweep: interrupted; what is finished is kept in {asked.into}", file=sys.stderr)
+        print(f"freehold-sweep: interrupted; what is finished is kept in {arguments.into}", file=sys.stderr)
         return 130
     print(result.text)
     failed = sum(error is not None for error in result.table.to_dict()["error"])

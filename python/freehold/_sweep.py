@@ -17,13 +17,13 @@ class Sweep:
 
     traces: tuple
     settings: dict
-    chance: int
+    replicates: int
 
-    def asked(self, runs_a_shard):
+    def arguments(self, runs_a_shard):
         """What a dataset keeps of it."""
         return {
             "freehold": _freehold.__version__,
-            "chance": self.chance,
+            "replicates": self.replicates,
             "runs_a_shard": runs_a_shard,
             "settings": {name: [str(value) for value in values] for name, values in self.settings.items()},
             "traces": [[trace, *_size_and_time(trace)] for trace in self.traces],
@@ -61,8 +61,8 @@ class Shard:
         except Exception as error:  # Each store has its own.
             return self.failed(f"{self.trace}: the trace cannot be copied to a worker: {error!r}"), False
         opened = _opened(self.trace, path)
-        runs, chance = list(self.runs), self.sweep.chance
-        return _freehold.sweep_shard(opened, runs, chance, threads, None, self.sweep.settings), True
+        runs, replicates = list(self.runs), self.sweep.replicates
+        return _freehold.sweep_shard(opened, runs, replicates, threads, None, self.sweep.settings), True
 
     def failed(self, why):
         """Rows that say why there are no measures."""
@@ -156,7 +156,7 @@ def run(sweep, *, into, on, address, runs_a_shard, threads, progress):
     rows = []
     if runs_a_shard < 1:
         raise _freehold.InputError(f"a shard has at least one run, not {runs_a_shard}")
-    with shown(progress, "sweep", "runs") as tell, _claimed(dataset, sweep.asked(runs_a_shard)):
+    with shown(progress, "sweep", "runs") as tell, _claimed(dataset, sweep.arguments(runs_a_shard)):
         missing = []
         for shard in shards:
             found = None if dataset is None else dataset.rows(shard)
@@ -177,8 +177,8 @@ def run(sweep, *, into, on, address, runs_a_shard, threads, progress):
     return _freehold.sweep_result(rows)
 
 
-def _claimed(dataset, asked):
-    return contextlib.nullcontext() if dataset is None else dataset.claimed(asked)
+def _claimed(dataset, arguments):
+    return contextlib.nullcontext() if dataset is None else dataset.claimed(arguments)
 
 
 def _finished(shards, on, address, threads):

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 
 use freehold_lab::analysis::analyze;
-use freehold_lab::predict::{Change, Facts, Foretelling, PredictError, Recording, foretell};
+use freehold_lab::predict::{Change, Facts, PredictError, Predicting, Recording, predict_change};
 use freehold_lab::sweep::{Grid, Prepared, RunOptions, knob, run_trace, to_csv};
 use freehold_lab::workload::{self, Plan};
 use freehold_lab::{Columns, CompareOptions, LabError, Loaded, Options, Variant};
@@ -247,9 +247,9 @@ fn write_expected(folder: &Path) {
     write("analyze.csv", &analysis.columns());
     let recordings = ["file-churn.arrows", "file-churn-2.arrows"].map(Kept::new);
     let change = Change::new(set(&[("watermark_boost_factor", "0")])).expect("a change");
-    let mut how = Foretelling::default();
+    let mut how = Predicting::default();
     how.options.replays = 2;
-    write("predict.csv", &foretell(&change, &recordings, &[], &how).expect("a prediction").columns());
+    write("predict.csv", &predict_change(&change, &recordings, &[], &how).expect("a prediction").columns());
     let values = |name: &str, values: &[&str]| {
         let knob = knob(name).expect("a setting");
         (knob, knob.several(values.iter().copied()).expect("values"))
@@ -261,7 +261,7 @@ fn write_expected(folder: &Path) {
         let loaded = Kept::new(name).loaded();
         let lab = loaded.lab().expect("a lab");
         let runs: Vec<_> = grid.runs_of(number).collect();
-        let options = RunOptions { chance: 2, threads: None };
+        let options = RunOptions { replicates: 2, threads: None };
         let trust = lab.trust_columns().expect("a replay");
         run_trace(&grid, name, Ok(Prepared { lab: &lab, trust: &trust }), &runs, options, &|row| {
             rows.lock().expect("a lock").push(row);

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use freehold::Era;
-use freehold_lab::predict::{Change, Facts, ForetellOptions, Foretelling, PredictError, Recording, foretell};
+use freehold_lab::predict::{
+    Change, Facts, PredictError, PredictOptions, Predicting, Recording, predict_change,
+};
 use freehold_lab::{
-    CompareOptions, Control, Lab, LabError, Loaded, Looks, MOST_SHIFTS, Options, Variant, sentence,
+    CompareOptions, Control, Lab, LabError, Loaded, MOST_SHIFTS, Options, SampleDetail, Variant, sentence,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,11 +21,11 @@ use super::trace::Trace;
 use super::waiting::wait;
 
 /// Checks a number of replays.
-pub(super) fn replays(chance: u32) -> PyResult<u32> {
-    if (1..=MOST_SHIFTS).contains(&chance) {
-        return Ok(chance);
+pub(super) fn replays(replicates: u32) -> PyResult<u32> {
+    if (1..=MOST_SHIFTS).contains(&replicates) {
+        return Ok(replicates);
     }
-    Err(InputError::new_err(format!("chance is 1 to {MOST_SHIFTS} replays, not {chance}")))
+    Err(InputError::new_err(format!("chance is 1 to {MOST_SHIFTS} replays, not {replicates}")))
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> PyResult<serde_json::Value> {
@@ -37,19 +39,19 @@ pub(super) fn lab_of<'t>(loaded: &'t Loaded, control: &Arc<Control>) -> Result<L
 
 /// Replays a trace through all eras, or through those that are named, and through eras with rules of Python's.
 #[pyfunction]
-#[pyo3(signature = (trace, eras, rules, chance, threads, progress))]
+#[pyo3(signature = (trace, eras, rules, replicates, threads, progress))]
 pub(super) fn compare(
     py: Python<'_>,
     trace: &Bound<'_, Trace>,
     eras: Option<Vec<String>>,
     rules: Vec<Bound<'_, PyAny>>,
-    chance: Option<u32>,
+    replicates: Option<u32>,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
-    let chance = chance.map(replays).transpose()?;
+    let replicates = replicates.map(replays).transpose()?;
     if eras.is_none() && rules.is_empty() {
-        return compare_all(py, trace.get(), chance, threads, progress.as_ref());
+        return compare_all(py, trace.get(), replicates, threads, progress.as_ref());
     }
     let mut variants: Vec<_> = match eras {
         Some(eras) => eras.iter().map(|era| settings::variant(era)).collect::<Result<_, Failure>>()?,
@@ -65,8 +67,8 @@ pub(super) fn compare(
     }
     let options = Options { runs: 1, threads, ..Options::default() };
     let outcome = measured(py, trace.get(), &control, progress.as_ref(), move |lab| {
-        let chance = chance.unwrap_or_else(|| lab.replays_by_default());
-        lab.measured(&variants, options, chance)
+        let replicates = replicates.unwrap_or_else(|| lab.replays_by_default());
+        lab.measured(&variants, options, replicates)
     });
     stop.exception().map_or(outcome, Err)
 }
@@ -75,7 +77,7 @@ pub(super) fn compare(
 fn compare_all(
     py: Python<'_>,
     trace: &Trace,
-    chance: Option<u32>,
+    replicates: Option<u32>,
     threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Outcome> {
@@ -83,9 +85,9 @@ fn compare_all(
     let (loaded, comparison, picture) = wait(py, &control, progress, || {
         let loaded = trace.whole()?;
         let lab = lab_of(&loaded, &control)?;
-        let mut options = CompareOptions::in_short(chance.unwrap_or_else(|| lab.replays_by_default()));
+        let mut options = CompareOptions::in_short(replicates.unwrap_or_else(|| lab.replays_by_default()));
         options.replay.threads = threads;
-        options.replay.looks = Looks::All;
+        options.replay.detail = SampleDetail::All;
         let named = |error: LabError| Failure::of_lab(&loaded.name, &error);
         let comparison = lab.compare(options).map_err(named)?;
         let picture = comparison.picture().map_err(named)?;
@@ -121,20 +123,20 @@ fn measured(
 
 /// Replays a trace once, or several times with the daemons' looks shifted, on the recorded machine with some settings.
 #[pyfunction]
-#[pyo3(signature = (trace, chance, threads, progress, settings))]
+#[pyo3(signature = (trace, replicates, threads, progress, settings))]
 pub(super) fn replay(
     py: Python<'_>,
     trace: &Bound<'_, Trace>,
-    chance: u32,
+    replicates: u32,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<Outcome> {
-    let (chance, turned) = (replays(chance)?, settings::turned(settings)?);
+    let (replicates, turned) = (replays(replicates)?, settings::turned(settings)?);
     let options = Options { runs: 1, threads, ..Options::default() };
     measured(py, trace.get(), &Arc::default(), progress.as_ref(), move |lab| {
         let (lab, variant) = lab.turned(&turned)?;
-        lab.measured(&[variant], options, chance)
+        lab.measured(&[variant], options, replicates)
     })
 }
 
@@ -170,13 +172,13 @@ fn recordings_of(traces: &[Py<Trace>]) -> Vec<Recorded<'_>> {
 
 /// Foretells from recordings what a change would do.
 #[pyfunction]
-#[pyo3(signature = (traces, against, chance, page_move_ns, threads, progress, settings))]
+#[pyo3(signature = (traces, against, replicates, page_move_ns, threads, progress, settings))]
 #[expect(clippy::too_many_arguments, reason = "Python gives most of them by name")]
 pub(super) fn predict(
     py: Python<'_>,
     traces: Vec<Bound<'_, Trace>>,
     against: Vec<Bound<'_, Trace>>,
-    chance: u32,
+    replicates: u32,
     page_move_ns: Option<u64>,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
@@ -184,14 +186,14 @@ pub(super) fn predict(
 ) -> PyResult<Outcome> {
     let change = Change::new(settings::turned(settings)?).map_err(Failure::from)?;
     let control = Arc::new(Control::default());
-    let options = ForetellOptions { replays: replays(chance)?, threads };
-    let how = Foretelling { options, page_move_ns, control: Arc::clone(&control) };
+    let options = PredictOptions { replays: replays(replicates)?, threads };
+    let how = Predicting { options, page_move_ns, control: Arc::clone(&control) };
     let recordings = |traces: &[Bound<'_, Trace>]| {
         traces.iter().map(|trace| trace.clone().unbind()).collect::<Vec<Py<Trace>>>()
     };
     let (traces, against) = (recordings(&traces), recordings(&against));
     let prediction = wait(py, &control, progress.as_ref(), || {
-        foretell(&change, &recordings_of(&traces), &recordings_of(&against), &how)
+        predict_change(&change, &recordings_of(&traces), &recordings_of(&against), &how)
     })?;
     for trace in traces.iter().chain(&against) {
         trace.get().warn(py)?;

@@ -39,7 +39,7 @@ mod _freehold {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::rules::{Offer, Pageblock, Wanted};
+    use crate::rules::{FallbackRequest, Offer, Pageblock};
     #[pymodule_export]
     use crate::settings::{eras, settings};
     #[pymodule_export]

@@ -22,7 +22,7 @@ const EMPTY: &str = "empty";
 
 /// A request that found no block of its own type.
 #[pyclass(frozen, get_all, module = "freehold")]
-pub(super) struct Wanted {
+pub(super) struct FallbackRequest {
     order: u8,
     migratetype: &'static str,
     /// Pages of a pageblock.
@@ -37,7 +37,7 @@ pub(super) struct Offer {
     migratetype: &'static str,
     free: u32,
     movable: u32,
-    stays: u32,
+    immovable: u32,
 }
 
 /// What a pageblock holds, in pages.
@@ -103,9 +103,9 @@ pub(super) fn variant(class: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Variant
     let make = move || {
         let made = Python::attach(|py| class.call0(py));
         let object = made.map_err(|exception| stop.note(exception)).ok();
-        Asked { name: called.clone(), object, claims, steals, tidies, stop: stop.clone() }
+        RuleCall { name: called.clone(), object, claims, steals, tidies, stop: stop.clone() }
     };
-    Ok(settings::variant(&era)?.ruled(Rule::new(&name, make)))
+    Ok(settings::variant(&era)?.with_policy(Rule::new(&name, make)))
 }
 
 /// Returns an attribute that is a text, or `None` where there is none.
@@ -118,7 +118,7 @@ fn attribute(class: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<String>> {
 }
 
 /// An object of Python's that is asked.
-struct Asked {
+struct RuleCall {
     name: String,
     /// `None` if it could not be made.
     object: Option<Py<PyAny>>,
@@ -128,7 +128,7 @@ struct Asked {
     stop: Stop,
 }
 
-impl Asked {
+impl RuleCall {
     /// Asks the object with the GIL; after an exception the era decides until the replay has ended.
     fn ask<T>(&self, as_era: T, ask: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>) -> T {
         let Some(object) = self.object.as_ref().filter(|_| !self.stop.control.is_interrupted()) else {
@@ -140,9 +140,9 @@ impl Asked {
         })
     }
 
-    fn choose(&self, method: &str, wanted: freehold::Wanted, offers: Offers<'_>) -> Choice {
+    fn choose(&self, method: &str, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
         self.ask(Choice::AsEra, |py, object| {
-            let wanted = Wanted {
+            let wanted = FallbackRequest {
                 order: wanted.order.get(),
                 migratetype: wanted.migratetype.name(),
                 pageblock_pages: 1 << wanted.pageblock_order.get(),
@@ -172,12 +172,12 @@ impl Asked {
     }
 }
 
-impl PlacementRule for Asked {
-    fn claim(&self, wanted: freehold::Wanted, offers: Offers<'_>) -> Choice {
+impl PlacementRule for RuleCall {
+    fn claim(&self, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
         if self.claims { self.choose("claim", wanted, offers) } else { Choice::AsEra }
     }
 
-    fn steal(&self, wanted: freehold::Wanted, offers: Offers<'_>) -> Choice {
+    fn steal(&self, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
         if self.steals { self.choose("steal", wanted, offers) } else { Choice::AsEra }
     }
 
@@ -209,8 +209,8 @@ impl PlacementRule for Asked {
 
 impl From<freehold::Offer> for Offer {
     fn from(offer: freehold::Offer) -> Self {
-        let freehold::Offer { pfn, order, migratetype, free, movable, stays } = offer;
-        Self { pfn: pfn.0, order: order.get(), migratetype: migratetype.name(), free, movable, stays }
+        let freehold::Offer { pfn, order, migratetype, free, movable, immovable } = offer;
+        Self { pfn: pfn.0, order: order.get(), migratetype: migratetype.name(), free, movable, immovable }
     }
 }
 
@@ -224,7 +224,7 @@ impl Offer {
             migratetype: Migratetype::from_name(self.migratetype).ok_or_else(lost)?,
             free: self.free,
             movable: self.movable,
-            stays: self.stays,
+            immovable: self.immovable,
         })
     }
 }

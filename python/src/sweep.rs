@@ -20,17 +20,17 @@ use super::waiting::wait;
 
 /// Replays traces with every combination of some settings.
 #[pyfunction]
-#[pyo3(signature = (traces, chance, threads, progress, settings))]
+#[pyo3(signature = (traces, replicates, threads, progress, settings))]
 pub(super) fn sweep(
     py: Python<'_>,
     traces: Vec<Bound<'_, Trace>>,
-    chance: u32,
+    replicates: u32,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<Outcome> {
     let grid = grid_of(settings, traces.len())?;
-    let options = RunOptions { chance: replays(chance)?, threads };
+    let options = RunOptions { replicates: replays(replicates)?, threads };
     let control = Arc::new(Control::default());
     let traces: Vec<_> = traces.into_iter().map(Bound::unbind).collect();
     let rows = wait(py, &control, progress.as_ref(), || {
@@ -121,18 +121,18 @@ pub(super) fn runs_of_a_trace(traces: usize, settings: &Bound<'_, PyDict>) -> Py
 
 /// Does some runs of a trace and returns their rows as JSON.
 #[pyfunction]
-#[pyo3(signature = (trace, runs, chance, threads, progress, settings))]
+#[pyo3(signature = (trace, runs, replicates, threads, progress, settings))]
 pub(super) fn sweep_shard(
     py: Python<'_>,
     trace: &Bound<'_, Trace>,
     runs: Vec<usize>,
-    chance: u32,
+    replicates: u32,
     threads: Option<usize>,
     progress: Option<Bound<'_, PyAny>>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<Vec<String>> {
     let grid = grid_of(settings, 1)?;
-    let options = RunOptions { chance: replays(chance)?, threads };
+    let options = RunOptions { replicates: replays(replicates)?, threads };
     let control = Arc::new(Control::default());
     let trace = trace.get();
     let rows = wait(py, &control, progress.as_ref(), || {

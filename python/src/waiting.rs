@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use super::error::{BugError, Failure};
 
 /// How long Python's signals wait at most.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does some work on a thread of its own and returns what comes of it. Meanwhile other threads of Python run, `progress` is
 /// called with the events that were followed and planned so far, and a signal interrupts `control`: the exception of its
@@ -33,8 +33,9 @@ pub(super) fn wait<T: Send>(
         let mut told = Ok(());
         loop {
             let is_at_work = || {
-                let waited =
-                    ended.lock().map(|ended| ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout));
+                let waited = ended
+                    .lock()
+                    .map(|ended| ended.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout));
                 waited.unwrap_or(false)
             };
             if !py.detach(is_at_work) {

@@ -33,7 +33,7 @@ pub struct FreeholdLockFunctions {
 }
 
 /// The engine's locks for C.
-pub(crate) type Locks = (RawLock<OfZones>, RawLock<OfCpus>);
+pub(crate) type Platform = (RawLock<OfZones>, RawLock<OfCpus>);
 
 /// Which of the two kinds a lock is of.
 pub(crate) trait Kind: Send + Sync + 'static {

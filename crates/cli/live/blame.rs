@@ -123,7 +123,7 @@ fn nobody_is_blamed_for_movable_memory() {
     let program = Path::new(env!("CARGO_BIN_EXE_freehold"));
     let place = folder();
     let pages = |json: &Value| json["movable"]["pages"].as_u64().expect("a number");
-    let answer = |plant: &dyn Fn() -> std::io::Result<fragment::Held>| {
+    let answer = |plant: &dyn Fn() -> std::io::Result<fragment::PinnedMemory>| {
         pages(&blamed(program, place.path(), plant).expect("an answer"))
     };
     for name in ["anonymous", "tmpfs-punched", "mlocked"] {

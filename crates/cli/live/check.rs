@@ -50,7 +50,7 @@ fn can_try(test: &str) -> bool {
 
 /// Fragments memory by ten ways, or by the one that `FREEHOLD_FRAGMENT_WAY` names, and holds the forecast for blocks of `size`, or
 /// ranges of it, against what came.
-fn all_are_foretold(test: &str, size: &str, are_ranges: bool) {
+fn all_are_predicted(test: &str, size: &str, are_ranges: bool) {
     let _alone = alone();
     let named = std::env::var("FREEHOLD_FRAGMENT_MIB").ok().and_then(|mib| mib.parse().ok());
     let usual = FRAGMENTED_MIB.iter().find(|(of, _)| *of == size).map_or(256, |&(_, mib)| mib);
@@ -79,12 +79,12 @@ fn forecast(test: &str, way: &str, size: &str, are_ranges: bool, mib: usize) {
         let tried = &json["tried"];
         let number = |name: &str| tried[name].as_u64().expect("a number");
         let error = tried["error_percent"].as_f64().expect("a number");
-        let [before, foretold, at_most, real] = ["before", "foretold", "at_most", "real"].map(number);
-        println!("| {size} | {way} | {seed} | {before} | {foretold} | {at_most} | {real} | {error:+.1} |");
+        let [before, lower_bound, at_most, real] = ["before", "predicted", "at_most", "real"].map(number);
+        println!("| {size} | {way} | {seed} | {before} | {lower_bound} | {at_most} | {real} | {error:+.1} |");
         println!("{:.1} blocks of drift in {:.1} s", drift.blocks_in(took), took.as_secs_f64());
         // No flag tells free pages on CPUs' lists from the kernel's own, so ranges have two bounds.
-        let most = if are_ranges { at_most } else { foretold };
-        let predicted = foretold as f64..=most as f64;
+        let most = if are_ranges { at_most } else { lower_bound };
+        let predicted = lower_bound as f64..=most as f64;
         let judged = drift.judge(&Tried { predicted, observed: real as f64, quiet: ERROR, took });
         if judged != Judgement::Right {
             let ranges = json["ranges"]["list"].as_array().into_iter().flatten();
@@ -94,7 +94,7 @@ fn forecast(test: &str, way: &str, size: &str, are_ranges: bool, mib: usize) {
         }
         match judged {
             Judgement::Right => return,
-            Judgement::Wrong => wrong.push([foretold, at_most, real]),
+            Judgement::Wrong => wrong.push([lower_bound, at_most, real]),
             Judgement::TooBusy(why) => busy.push(why),
         }
     }
@@ -113,7 +113,7 @@ fn order_of(size: &str) -> usize {
 fn blocks_of_2_mib_are_foretold() {
     let test = "blocks_of_2_mib_are_foretold";
     if can_try(test) {
-        all_are_foretold(test, "2M", false);
+        all_are_predicted(test, "2M", false);
     }
 }
 
@@ -133,9 +133,9 @@ fn blocks_of_32_mib_are_foretold() {
     }
     let largest = largest_block() >> 20;
     if largest >= 32 {
-        all_are_foretold(test, "32M", false);
+        all_are_predicted(test, "32M", false);
     } else if Path::new("/sys/kernel/mm/hugepages/hugepages-32768kB/nr_hugepages").exists() {
-        all_are_foretold(test, "32M", true);
+        all_are_predicted(test, "32M", true);
     } else {
         skip(test, format!("the largest block is {largest} MiB, and hugetlb has none of 32 MiB"));
     }
@@ -145,7 +145,7 @@ fn blocks_of_32_mib_are_foretold() {
 fn contiguous_ranges_of_1_gib_are_foretold() {
     let test = "contiguous_ranges_of_1_gib_are_foretold";
     if can_try(test) && has_file(POOL, test) {
-        all_are_foretold(test, "1G", true);
+        all_are_predicted(test, "1G", true);
     }
 }
 

@@ -88,7 +88,7 @@ fn what_a_small_buffer_loses_is_said() {
     let script = "head -c 300000000 /dev/zero | tail -c 250000000 >/dev/null";
     record(&output, &["--buffer", "16", "--", "sh", "-c", script]).ok();
     let trace = output.to_str().unwrap();
-    let json = run(["compare", trace, "--repeat", "1", "--chance", "2", "--json"]).ok().json();
+    let json = run(["compare", trace, "--repeat", "1", "--replicates", "2", "--json"]).ok().json();
     let gaps = &json["gaps"];
     assert!(gaps["places"].as_array().unwrap().len() > 1, "{gaps}");
     for place in gaps["places"].as_array().unwrap() {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::alone::alone;
 use crate::common::{finish, folder, freehold, run_words};
-use crate::fragment::{Held, Random, WAYS};
+use crate::fragment::{PinnedMemory, Random, WAYS};
 
 /// Other work on the machine may free and take memory at any moment: the best of a few attempts counts.
 const ATTEMPTS: u64 = 4;
@@ -30,14 +30,14 @@ fn can_repair(test: &str) -> bool {
 }
 
 /// Fragments memory so that compaction helps.
-fn fragmented(seed: u64) -> Held {
+fn fragmented(seed: u64) -> PinnedMemory {
     let (_, make) = WAYS.iter().find(|(name, _)| *name == "anonymous-sparse").expect("a way of this name");
-    let held = make(&mut Random(seed), MIB, folder().path()).expect("memory");
+    let unmovable = make(&mut Random(seed), MIB, folder().path()).expect("memory");
     rustix::fs::sync();
     for _ in 0..200 {
         let _ = fs::read("/proc/sys/vm/stat_refresh");
     }
-    held
+    unmovable
 }
 
 /// Blocks that are free now, and after compaction.
@@ -124,17 +124,17 @@ fn a_goal_between_now_and_compaction_is_reached_by_no_more_than_that() {
         let (took, drift) = (began.elapsed(), drift.again());
         let told = ran.json();
         let only = steps(&told).iter().all(|step| step["work"] != "drop-page-cache");
-        let foretold = steps(&told).last().and_then(|step| step["foretold"].as_u64()).unwrap_or(0);
-        let came = told["now"].as_u64().expect("a number");
+        let lower_bound = steps(&told).last().and_then(|step| step["predicted"].as_u64()).unwrap_or(0);
+        let available = told["now"].as_u64().expect("a number");
         // What came is at least the goal, and not all that compaction could have brought.
         let gain = |blocks: u64| blocks as f64 - now as f64;
         let spared = goal + (compacted - goal) / 2 - 1;
         let predicted = gain(goal)..=gain(spared);
-        let judged = drift.judge(&Tried { predicted, observed: gain(came), quiet: 0.0, took });
-        let is_told = (ran.code == Some(0)) == (came >= goal);
+        let judged = drift.judge(&Tried { predicted, observed: gain(available), quiet: 0.0, took });
+        let is_told = (ran.code == Some(0)) == (available >= goal);
         match judged {
             Judgement::TooBusy(why) => not_judged.push(why),
-            Judgement::Right if is_told && only && foretold >= goal => return,
+            Judgement::Right if is_told && only && lower_bound >= goal => return,
             _ => wrong.push(format!("{now} to {goal} of {compacted}: {:?} {told}", ran.code)),
         }
     }

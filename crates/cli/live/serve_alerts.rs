@@ -11,7 +11,7 @@ use freehold_monitor::serve::metrics::Series;
 use freehold_needs::has_program;
 
 use crate::alert_stories::{
-    Told, Use, day_of_a_file_server, hour_of_storms, leak_of_a_process, leak_of_slab_objects,
+    AlertStory, Use, day_of_a_file_server, hour_of_storms, leak_of_a_process, leak_of_slab_objects,
     start_of_a_database,
 };
 
@@ -36,8 +36,8 @@ struct Scraped {
 impl Scraped {
     /// Takes each minute's sample into the monitor, and the text that it publishes apart.
     fn new(story: &[Use]) -> Self {
-        let mut told = Told::new();
-        let mut monitor = Textfile::new(Told::machine(), Some(Duration::from_mins(1)));
+        let mut told = AlertStory::new();
+        let mut monitor = Textfile::new(AlertStory::machine(), Some(Duration::from_mins(1)));
         let mut scraped = Self { minutes: story.len(), series: BTreeMap::new() };
         for (minute, of) in story.iter().enumerate() {
             let text = monitor.text(Ok(told.next(of)), Series::Default).expect("a text");

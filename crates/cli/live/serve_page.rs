@@ -63,9 +63,9 @@ const MAP: &str = "const kinds = '.......mmmmmmmmxxSx.mmx'; \
         holders: Array.from({ length: blocks }, (_, at) => 'abcd'[(at * 31) % 4]).join(''), \
         totals: [['not read yet', 0], ['no memory', 0], ['free', 500], ['movable', 300], ['stuck', 50], ['mixed', 150]] }); \
     const gigabytes = Array.from({ length: 24 }, (_, number) => ({ node: 0, zone: number < 3 ? 'DMA32' : 'Normal', number, \
-        state: 'held', free: 65536, listed: 0, movable: 131072, reclaimable: 1024, held: [['slab', 512], ['kernel', 256]] })); \
+        state: 'unmovable', free: 65536, listed: 0, movable: 131072, reclaimable: 1024, unmovable: [['slab', 512], ['kernel', 256]] })); \
     const made = { in_gigabyte: 512, holders: [['a', 'slab'], ['b', 'page-table'], ['c', 'kernel'], ['d', 'hugetlb']], \
-        zones: [zone('DMA', 0, 8), zone('DMA32', 8, 1528), zone('Normal', 2048, 10752)], gigabytes, gigabyte_totals: [['free', 1], ['held', 24]] };";
+        zones: [zone('DMA', 0, 8), zone('DMA32', 8, 1528), zone('Normal', 2048, 10752)], gigabytes, gigabyte_totals: [['free', 1], ['unmovable', 24]] };";
 
 /// Gives the page a map of 24 GiB.
 fn take_map(browser: &Browser) {
@@ -189,7 +189,7 @@ fn a_map_is_drawn_a_gigabyte_a_row() {
     assert!(browser.text("#map-who").contains("1\u{202f}500 free (50 %)"), "{}", browser.text("#map-who"));
     let legend = browser.text("#map-legend");
     for name in
-        ["free", "movable", "held by slab caches", "held by kernel and drivers", "held by page tables"]
+        ["free", "movable", "in use by slab caches", "in use by kernel and drivers", "in use by page tables"]
     {
         assert!(legend.contains(name), "{name}: {legend}");
     }
@@ -205,7 +205,7 @@ fn a_map_is_drawn_a_gigabyte_a_row() {
     };
     let said = point(left + 45.0, top + 5.5 * row);
     assert!(said.starts_with("Pageblock 3\u{202f}072, node 0, zone Normal: "), "{said}");
-    let pages = "Gigabyte 6: 256 MiB free, 512 MiB movable, 4 MiB reclaimable, 2 MiB held by slab caches";
+    let pages = "Gigabyte 6: 256 MiB free, 512 MiB movable, 4 MiB reclaimable, 2 MiB in use by slab caches";
     assert!(said.contains(pages), "{said}");
     assert!(point(2.0, 2.0).starts_with("Pageblocks: "), "nothing is pointed at");
     has_behaved(&browser, &server);

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Held, PageblockMap, PageblockTypes, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_types,
+    PageblockMap, PageblockTypes, PerCpuFrames, Unflagged, UnmovableKind, ZonePageblocks, pageblock_types,
     read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
@@ -55,7 +55,7 @@ impl Readings {
     /// # Errors
     /// If `zoneinfo` or `buddyinfo`, which everybody may read, cannot be read, or BPF where `choice`
     /// allows nothing else.
-    pub(super) fn take(root: &Path, choice: Choice, asked: &BlockRequest) -> Result<Self, Error> {
+    pub(super) fn take(root: &Path, choice: Choice, request: &BlockRequest) -> Result<Self, Error> {
         let mut missing = Vec::new();
         let writing = Writing::begin(root);
         let mut sensor = open_sensor(root, choice, &mut missing)?;
@@ -90,12 +90,12 @@ impl Readings {
         if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
             let found = sensor.free_list_types().map_err(|e| note(e.into()));
             types = found.ok().map(|found| pageblock_types(found, map));
-            slabs = slabs_of(root, sensor, map, asked).map_err(&mut note).unwrap_or_default();
+            slabs = slabs_of(root, sensor, map, request).map_err(&mut note).unwrap_or_default();
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
         let page_bytes = page_bytes(root).unwrap_or(4096);
         let drains_lists = root.join(STAT_REFRESH).exists();
-        let wanted = |zone: &ZonePageblocks| asked.wants(zone.node, &zone.name);
+        let wanted = |zone: &ZonePageblocks| request.wants(zone.node, &zone.name);
         let names = Names {
             slabs: read_slabinfo(root).map_err(&mut note).unwrap_or_default(),
             vmalloc: read_vmallocinfo(root).map_err(&mut note).unwrap_or_default(),
@@ -143,7 +143,7 @@ impl Readings {
     }
 
     /// Reads again what requests can have now; what work would bring is not told.
-    pub(super) fn supply_again(&mut self, root: &Path, asked: &BlockRequest) -> Result<Supply, Error> {
+    pub(super) fn supply_again(&mut self, root: &Path, request: &BlockRequest) -> Result<Supply, Error> {
         let zones = read_zoneinfo(root)?;
         let free = self.free_again(root)?;
         let evidence = Evidence {
@@ -159,7 +159,7 @@ impl Readings {
             slab_of: None,
             missing: &[],
         };
-        Ok(judge(&evidence, asked).supply)
+        Ok(judge(&evidence, request).supply)
     }
 
     /// Returns where the pageblocks' migratetypes come from, as the output names it.
@@ -182,7 +182,7 @@ impl Readings {
     }
 
     /// Judges the readings. `compacting_cpu` is the CPU that will compact, where that is known.
-    pub(super) fn judge(&self, asked: &BlockRequest, compacting_cpu: Option<u32>) -> Verdict {
+    pub(super) fn judge(&self, request: &BlockRequest, compacting_cpu: Option<u32>) -> Verdict {
         let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
         let evidence = Evidence {
             zones: &self.zones,
@@ -197,7 +197,7 @@ impl Readings {
             slab_of: if self.slabs.is_empty() { None } else { Some(&slab_of) },
             missing: &self.missing,
         };
-        judge(&evidence, asked)
+        judge(&evidence, request)
     }
 }
 
@@ -257,19 +257,19 @@ fn slabs_of(
     root: &Path,
     sensor: &mut BpfSensor,
     map: &PageblockMap,
-    asked: &BlockRequest,
+    request: &BlockRequest,
 ) -> Result<HashMap<u64, Vec<SlabShare>>, Error> {
-    let mut held: Vec<(u32, u64)> = Vec::new();
-    for zone in map.zones.iter().filter(|zone| asked.wants(zone.node, &zone.name)) {
+    let mut unmovable: Vec<(u32, u64)> = Vec::new();
+    for zone in map.zones.iter().filter(|zone| request.wants(zone.node, &zone.name)) {
         for (pfn, block) in (zone.start_pfn..).step_by(1 << map.pageblock_order).zip(&zone.blocks) {
-            let pages = block.held_by(Held::Slab);
+            let pages = block.pages_of(UnmovableKind::Slab);
             if pages > 0 && pages == block.stuck() {
-                held.push((pages, pfn));
+                unmovable.push((pages, pfn));
             }
         }
     }
-    held.sort_unstable();
-    let starts: Vec<u64> = held.iter().take(NAMED_PAGEBLOCKS).map(|&(_, pfn)| pfn).collect();
+    unmovable.sort_unstable();
+    let starts: Vec<u64> = unmovable.iter().take(NAMED_PAGEBLOCKS).map(|&(_, pfn)| pfn).collect();
     let found = read_slabs(root, &starts, map.pageblock_pages())?;
     let mut named = HashMap::new();
     let mut left = NAMED_SLABS;

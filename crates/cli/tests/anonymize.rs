@@ -22,7 +22,8 @@ fn a_shared_trace_compares_as_the_own_one() {
         text.lines().filter(|line| !is_timed(line)).map(str::to_owned).collect::<Vec<_>>()
     };
     let before = untimed(&PIPES.printed);
-    let after = untimed(&run(["compare", &shared, "--chance", "2", "--repeat", "1", "--csv"]).ok().stdout);
+    let after =
+        untimed(&run(["compare", &shared, "--replicates", "2", "--repeat", "1", "--csv"]).ok().stdout);
     assert!(before.len() > 250, "{} lines", before.len());
     assert_eq!(before, after);
     assert_eq!(names(folder.path()).len(), 1);

@@ -31,7 +31,7 @@ fn a_made_up_trace() {
     let trace = folder.path().join("made.arrows").display().to_string();
     let words = "generate mmap-read --memory 256MiB --events 400000 -o";
     run(words.split(' ').chain([trace.as_str()])).ok();
-    let comparison = run(["compare", &trace, "--repeat", "1", "--chance", "2", "--json"]).ok().json();
+    let comparison = run(["compare", &trace, "--repeat", "1", "--replicates", "2", "--json"]).ok().json();
     assert_every_row_for_every_era(&comparison);
     assert!(has_distance(&comparison));
 }
@@ -123,7 +123,7 @@ fn compare(trace: &Path, form: &[&str]) -> String {
 /// What is printed of a real text that was imported without its kernel's release.
 static IMPORTED: LazyLock<String> = LazyLock::new(|| {
     let (_folder, trace) = common::small_trace();
-    run(["compare", trace.to_str().unwrap(), "--chance", "2"]).ok().stdout
+    run(["compare", trace.to_str().unwrap(), "--replicates", "2"]).ok().stdout
 });
 
 #[test]
@@ -173,16 +173,16 @@ fn the_answer_in_short_of_an_imported_text_fits_a_screen() {
 fn what_is_chance_is_a_table_where_everything_is_asked_for() {
     let (_folder, trace) = common::made_up_trace();
     let title = "What is chance: 3 replays of each era, the daemons' looks shifted";
-    let tables = tables_of_csv(&compare(&trace, &["--csv", "--chance", "3"]));
+    let tables = tables_of_csv(&compare(&trace, &["--csv", "--replicates", "3"]));
     let (_, rows) = tables.iter().find(|(found, _)| found == title).expect("the table");
     assert_eq!(rows.len(), 40);
     for row in rows {
         assert!((3..8).all(|cell| row[cell].parse::<f64>().is_ok()), "{row:?}");
     }
-    assert!(compare(&trace, &["--full", "--chance", "3"]).contains(title));
-    assert!(!compare(&trace, &["--chance", "3"]).contains("What is chance"));
+    assert!(compare(&trace, &["--full", "--replicates", "3"]).contains(title));
+    assert!(!compare(&trace, &["--replicates", "3"]).contains("What is chance"));
     let mut args = vec!["compare", trace.to_str().unwrap()];
-    args.extend(["--chance", "1"]);
+    args.extend(["--replicates", "1"]);
     let refused = common::finish(freehold(args));
     assert!(refused.stderr.contains("1 is not in 2..=64"), "{}", refused.stderr);
 }
@@ -190,11 +190,11 @@ fn what_is_chance_is_a_table_where_everything_is_asked_for() {
 #[test]
 fn a_trace_without_a_kernel_release_says_that_no_trust_can_be_told() {
     let text = IMPORTED.split_whitespace().collect::<Vec<_>>().join(" ");
-    let untold = ["how far this may be believed cannot be told", "--kernel-release"];
-    assert!(untold.iter().all(|words| text.contains(words)), "{text}");
+    let untraced = ["how far this may be believed cannot be told", "--kernel-release"];
+    assert!(untraced.iter().all(|words| text.contains(words)), "{text}");
     let (_folder, trace) = common::small_trace();
     let ran = run(["compare", trace.to_str().unwrap(), "--trust"]).ok();
-    assert!(untold.iter().all(|words| ran.stderr.contains(words)), "{}", ran.stderr);
+    assert!(untraced.iter().all(|words| ran.stderr.contains(words)), "{}", ran.stderr);
 }
 
 #[test]

@@ -70,10 +70,10 @@ fn a_trace_commands_no_terminal() {
         "replay --era freehold",
         "replay --era freehold --json",
         "replay --era freehold --csv",
-        "compare --chance 2 --repeat 1",
-        "compare --chance 2 --repeat 1 --full",
-        "compare --chance 2 --repeat 1 --json",
-        "compare --chance 2 --repeat 1 --csv",
+        "compare --replicates 2 --repeat 1",
+        "compare --replicates 2 --repeat 1 --full",
+        "compare --replicates 2 --repeat 1 --json",
+        "compare --replicates 2 --repeat 1 --csv",
         "predict --set compaction_proactiveness=20",
     ] {
         let ran = run(words.split_ascii_whitespace().chain([copy.as_str()]));
@@ -112,8 +112,8 @@ fn names_of_files_command_no_terminal() {
     std::fs::copy(&trace, &path).unwrap();
     for words in [
         "trace info",
-        "compare --chance 2 --repeat 1 --csv",
-        "compare --chance 2 --repeat 1",
+        "compare --replicates 2 --repeat 1 --csv",
+        "compare --replicates 2 --repeat 1",
         "replay --era freehold --csv",
     ] {
         is_harmless(&run(words.split_ascii_whitespace().chain([path.as_str()])).ok(), words);

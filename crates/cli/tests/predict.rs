@@ -54,7 +54,7 @@ impl Recordings {
 }
 
 fn predict(before: &[PathBuf], change: &[&str], against: &[PathBuf], more: &[&str]) -> Ran {
-    let mut command = freehold(["predict", "--chance", "2"]);
+    let mut command = freehold(["predict", "--replicates", "2"]);
     command.args(before).args(change).args(more);
     if !against.is_empty() {
         command.arg("--against").args(against);
@@ -80,14 +80,14 @@ fn what_is_foretold_fits_a_screen() {
         alone.stdout
     );
     assert!(!alone.stdout.contains("verdict"), "{}", alone.stdout);
-    let held = predict(&before, &ERA, &after, &[]).ok();
+    let judged = predict(&before, &ERA, &after, &[]).ok();
     assert!(
-        held.stdout.lines().next().is_some_and(|line| line.ends_with("held against 3")),
+        judged.stdout.lines().next().is_some_and(|line| line.ends_with("held against 3")),
         "{}",
-        held.stdout
+        judged.stdout
     );
-    assert!(held.stdout.contains("score: "), "{}", held.stdout);
-    for text in [&alone.stdout, &held.stdout] {
+    assert!(judged.stdout.contains("score: "), "{}", judged.stdout);
+    for text in [&alone.stdout, &judged.stdout] {
         assert!(text.lines().count() <= 40, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
@@ -100,10 +100,10 @@ fn json_has_a_value_or_null_for_each_measure() {
     let recordings = Recordings::new();
     let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
     let alone = measures(&predict(&before, &ERA, &[], &["--json"]).ok());
-    let held = measures(&predict(&before, &ERA, &after, &["--json"]).ok());
-    let numbers = ["before", "before_sd", "foretold", "foretold_sd", "came", "came_sd"];
-    let verdicts = ["right", "size", "direction", "missed", "false-alarm", "quiet", "cannot-tell"];
-    for measure in alone.iter().chain(&held) {
+    let judged = measures(&predict(&before, &ERA, &after, &["--json"]).ok());
+    let numbers = ["before", "before_sd", "predicted", "predicted_sd", "observed", "observed_sd"];
+    let verdicts = ["right", "size", "direction", "missed", "false-alarm", "quiet", "undecided"];
+    for measure in alone.iter().chain(&judged) {
         assert!(measure["measure"].is_string() && measure["unit"].is_string(), "{measure}");
         for number in numbers {
             assert!(
@@ -113,18 +113,22 @@ fn json_has_a_value_or_null_for_each_measure() {
         }
     }
     for measure in &alone {
-        assert!(measure["came"].is_null() && measure["came_sd"].is_null() && measure["verdict"].is_null());
+        assert!(
+            measure["observed"].is_null() && measure["observed_sd"].is_null() && measure["verdict"].is_null()
+        );
     }
-    for measure in &held {
+    for measure in &judged {
         let verdict = measure["verdict"].as_str().expect("a verdict");
         assert!(verdicts.contains(&verdict), "{measure}");
-        assert_eq!(verdict == "cannot-tell", measure["why"].is_string(), "{measure}");
-        let is_known = measure["foretold_sd"].is_number() && measure["came_sd"].is_number();
-        assert!(is_known || verdict == "cannot-tell", "{measure}");
+        assert_eq!(verdict == "undecided", measure["why"].is_string(), "{measure}");
+        let is_known = measure["predicted_sd"].is_number() && measure["observed_sd"].is_number();
+        assert!(is_known || verdict == "undecided", "{measure}");
     }
-    let named = |name: &str| held.iter().find(|measure| measure["measure"] == name).expect("a measure");
-    assert!(named("free pageblocks at the end")["came"].is_number());
-    assert!(named("zone lock holds")["foretold"].is_number() && named("zone lock holds")["came"].is_null());
+    let named = |name: &str| judged.iter().find(|measure| measure["measure"] == name).expect("a measure");
+    assert!(named("free pageblocks at the end")["observed"].is_number());
+    assert!(
+        named("zone lock holds")["predicted"].is_number() && named("zone lock holds")["observed"].is_null()
+    );
 }
 
 #[test]
@@ -133,8 +137,8 @@ fn one_recording_foretells_and_cannot_tell() {
     let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
     let ran = predict(&before[..1], &ERA, &after, &["--json"]).ok();
     assert!(ran.json()["notes"][0].as_str().is_some_and(|note| note.contains("one recording")));
-    assert!(measures(&ran).iter().all(|measure| measure["verdict"] == "cannot-tell"));
-    assert!(measures(&ran).iter().any(|measure| measure["foretold"].is_number()));
+    assert!(measures(&ran).iter().all(|measure| measure["verdict"] == "undecided"));
+    assert!(measures(&ran).iter().any(|measure| measure["predicted"].is_number()));
     let text = predict(&before[..1], &ERA, &[], &[]).ok();
     assert!(
         text.stdout.contains("one recording before the change: its scatter is not known"),
@@ -154,7 +158,7 @@ fn dear_moves_are_fewer() {
         let free =
             measures(&ran).into_iter().find(|measure| measure["measure"] == "free pageblocks at the end");
         let free = free.expect("a measure");
-        free["foretold"].as_f64().expect("foretold") - free["before"].as_f64().expect("before")
+        free["predicted"].as_f64().expect("predicted") - free["before"].as_f64().expect("before")
     };
     let (cheap, dear) = (free_at("4000"), free_at("1000000000"));
     assert!(cheap > 20.0, "{cheap} pageblocks more at 4 µs a page");
@@ -208,7 +212,7 @@ fn unknown_words_are_refused() {
         ("--set defrag_mode", "SETTING=VALUE"),
         ("--with kindness", "hygiene"),
         ("--without kindness", "hygiene"),
-        ("--chance 0 --with counts", "1.."),
+        ("--replicates 0 --with counts", "1.."),
         ("", "--era"),
     ] {
         run(["predict", &trace].into_iter().chain(words.split_ascii_whitespace())).fails(2, &[said]);

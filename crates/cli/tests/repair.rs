@@ -83,7 +83,7 @@ fn the_plan_is_the_least_that_is_enough() {
     );
     // Three pageblocks of page cache have 768 pages of it, of which a part is enough.
     let pages = steps[0]["pages"].as_u64().expect("a number");
-    assert!(pages > 0 && pages < 768 && steps[1]["foretold"].as_u64() >= Some(4), "{json}");
+    assert!(pages > 0 && pages < 768 && steps[1]["predicted"].as_u64() >= Some(4), "{json}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::common::compared::PIPES;
 use crate::common::{self, ERAS, made_up_trace, names, run};
 
 fn compare(args: &[&str]) -> common::Ran {
-    run(["compare", "--repeat", "1", "--chance", "2"].iter().chain(args))
+    run(["compare", "--repeat", "1", "--replicates", "2"].iter().chain(args))
 }
 
 fn text(path: &Path) -> &str {

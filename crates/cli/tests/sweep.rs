@@ -49,7 +49,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
         [
             "error=null",
             "fallback_claims=",
-            "chance_zone_lock_holds_standard_deviation=",
+            "replicates_zone_lock_holds_standard_deviation=",
             "over_time_free_pageblocks=",
             "trust_bounds_kept="
         ]

@@ -70,9 +70,9 @@ fn writers(trace: &Path, folder: &Path) -> Vec<(&'static str, Vec<String>)> {
         ),
         (
             "compare --html",
-            text(&["compare", &trace, "--repeat", "1", "--chance", "2", "--force", "--html", &path]),
+            text(&["compare", &trace, "--repeat", "1", "--replicates", "2", "--force", "--html", &path]),
         ),
-        ("compare --svg", text(&["compare", &trace, "--repeat", "1", "--chance", "2", "--svg", &path])),
+        ("compare --svg", text(&["compare", &trace, "--repeat", "1", "--replicates", "2", "--svg", &path])),
         ("sweep", text(&["sweep", &trace, "--vary", "counts=on", "--force", "--output", &path])),
     ]
 }
@@ -112,7 +112,7 @@ fn a_folder_of_pictures_is_not_led_elsewhere() {
     let (trace, victim) = (trace.display().to_string(), folder.path().join("victim"));
     fs::create_dir(&victim).unwrap();
     let out = folder.path().join("out").display().to_string();
-    let args = ["compare", &trace, "--repeat", "1", "--chance", "2", "--out", &out].map(str::to_owned);
+    let args = ["compare", &trace, "--repeat", "1", "--replicates", "2", "--out", &out].map(str::to_owned);
     for planted in ["out.$$.partial", "out.freehold-partial"] {
         let ran = prepared(folder.path(), &format!("ln -s victim {planted}"), &args);
         assert!(matches!(ran.code, Some(0 | 4)), "{planted}: {}", ran.stderr);

@@ -2,13 +2,13 @@
 //!
 //! Freehold follows the page allocator of Linux: zones, pageblocks grouped by
 //! [`Migratetype`], a buddy allocator with fallback between types, per-CPU lists,
-//! watermarks and reserves. It needs no heap and no standard library; its metadata
-//! lives in memory that the caller hands over, and its locks are the caller's.
+//! watermarks and reserves. It needs no heap and no standard library. The caller
+//! provides the memory for the metadata, and the types of the locks.
 //!
-//! Four changes to Linux are switches here, so that each can be tried with and
-//! without on the same requests: freelist hygiene, the remembered fallback mode,
-//! batched draining, and counts per migratetype. [`Era`] names the sets of switches
-//! that existed together.
+//! Four changes to Linux are switches: freelist hygiene, the remembered fallback
+//! mode, batched draining, and counts per migratetype. Each can be turned on and off
+//! for the same requests. An [`Era`] is a named set of switches, as a generation of
+//! Linux or Freehold has them.
 //!
 //! ```
 //! use core::mem::MaybeUninit;
@@ -18,13 +18,13 @@
 //! };
 //!
 //! // A kernel names its own spin locks here.
-//! type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+//! type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 //!
 //! let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0x100), 8192)];
 //! Sysctls::linux(2).apply(&mut zones);
 //! let config = MemoryConfig { switches: Era::Freehold.switches(), ..MemoryConfig::linux(&zones, 2) };
-//! let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Locks>(&config)];
-//! let memory = Memory::<Locks>::new(&config, &mut metadata)?;
+//! let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Platform>(&config)];
+//! let memory = Memory::<Platform>::new(&config, &mut metadata)?;
 //! memory.zones()[0].add_free(Pfn(0x100), 8192)?;
 //!
 //! let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
@@ -65,11 +65,11 @@ pub use ranges::ZoneState;
 pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 pub use request::Exclusive;
 pub use table::Sections;
-pub use table::sync::{Locks, OwnersFreeOnce};
+pub use table::sync::{OwnersFreeOnce, Platform};
 pub use types::{
-    AllocAtError, AllocError, BlockError, Choice, Chore, Era, ExtFrag, FreeError, GfpFlags, MAX_ORDERS,
-    MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Offer, Offers, Order, PCP_TYPES, PageblockUse, PerCpuStats,
-    Pfn, PlacementRule, RefusedChoices, Request, RequestStats, SetupError, Switch, SwitchField, Switches,
-    Tracepoints, Wanted, ZONE_TYPES, ZoneStats, ZoneType,
+    AllocAtError, AllocError, BlockError, Choice, Chore, Era, ExtFrag, FallbackRequest, FreeError, GfpFlags,
+    MAX_ORDERS, MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Offer, Offers, Order, PCP_TYPES, PageblockUse,
+    PerCpuStats, Pfn, PlacementRule, RefusedChoices, Request, RequestStats, SetupError, Switch, SwitchField,
+    Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

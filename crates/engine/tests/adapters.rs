@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use std::ptr;
 use std::thread;
 
-use crate::common::{self, Locks, all_free, geometry, metadata, plain_zone, request};
+use crate::common::{self, Platform, all_free, geometry, metadata, plain_zone, request};
 use freehold::{
     DirectMap, Era, FrameSource, FreeError, GfpFlags, MemoryBuilder, Order, PageHeap, Pfn, StaticMemory,
 };
@@ -72,7 +72,7 @@ const MAP: DirectMap = DirectMap {
 };
 
 /// Sets a heap up with pages of its own.
-fn fill(memory: &StaticMemory<Locks>) {
+fn fill(memory: &StaticMemory<Platform>) {
     let layout = Layout::from_size_align(PAGES * PAGE, PAGE << 10).expect("a layout");
     // SAFETY: the layout has bytes.
     let arena = unsafe { std::alloc::alloc(layout) };
@@ -80,14 +80,14 @@ fn fill(memory: &StaticMemory<Locks>) {
     let first = (arena.expose_provenance() / PAGE) as u64;
     let ranges = [Pfn(first)..Pfn(first + PAGES as u64)];
     let builder = MemoryBuilder::new(&ranges, 2);
-    let metadata: Vec<MaybeUninit<u8>> = vec![MaybeUninit::uninit(); builder.required_bytes::<Locks>()];
+    let metadata: Vec<MaybeUninit<u8>> = vec![MaybeUninit::uninit(); builder.required_bytes::<Platform>()];
     builder.build_static(memory, Box::leak(metadata.into())).expect("not set up before");
 }
 
 #[test]
 fn a_heap_hands_out_whole_blocks() {
     // SAFETY: the map is one of the addresses themselves.
-    static HEAP: PageHeap<Locks> = unsafe { PageHeap::new(PAGE, MAP) };
+    static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(PAGE, MAP) };
     let layout = |size, align| Layout::from_size_align(size, align).expect("a layout");
     // SAFETY: layouts have bytes, and each address goes back once, with its layout.
     unsafe {
@@ -123,7 +123,7 @@ fn a_heap_hands_out_whole_blocks() {
 #[test]
 fn threads_share_a_heap() {
     // SAFETY: the map is one of the addresses themselves.
-    static HEAP: PageHeap<Locks> = unsafe { PageHeap::new(PAGE, MAP) };
+    static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(PAGE, MAP) };
     fill(HEAP.memory());
     thread::scope(|scope| {
         for thread in 1..=3_u8 {
@@ -136,8 +136,8 @@ fn threads_share_a_heap() {
                         let address = HEAP.alloc(layout);
                         assert!(!address.is_null());
                         ptr::write_bytes(address, thread, size);
-                        let held = std::slice::from_raw_parts(address, size);
-                        assert!(held.iter().all(|&byte| byte == thread), "another thread has the block");
+                        let in_use = std::slice::from_raw_parts(address, size);
+                        assert!(in_use.iter().all(|&byte| byte == thread), "another thread has the block");
                         HEAP.dealloc(address, layout);
                     }
                 }

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::common::{self, Locks, Random, all_free, geometry, listed, metadata, order, plain_zone, request};
+use crate::common::{
+    self, Platform, Random, all_free, geometry, listed, metadata, order, plain_zone, request,
+};
 use freehold::{
     AllocAtError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, ZoneConfig,
 };
@@ -20,7 +22,7 @@ fn machine(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'_> {
 }
 
 /// Runs with pageblocks of 16 pages and blocks of up to 32, all free, for every era.
-fn each_era(act: impl Fn(&Memory<'_, Locks>, Era)) {
+fn each_era(act: impl Fn(&Memory<'_, Platform>, Era)) {
     for era in Era::ALL {
         let zones = [ZoneConfig { percpu: common::LONG_LISTS, ..plain_zone(START, PAGES) }];
         let config = machine(&zones, era.switches());
@@ -32,7 +34,7 @@ fn each_era(act: impl Fn(&Memory<'_, Locks>, Era)) {
 }
 
 /// Returns every free list, by order and type.
-fn lists(memory: &Memory<'_, Locks>) -> Vec<Vec<u64>> {
+fn lists(memory: &Memory<'_, Platform>) -> Vec<Vec<u64>> {
     let zone = &memory.zones()[0];
     let kinds = |size| Migratetype::ALL.map(|kind| listed(zone, size, kind));
     (0..=5).flat_map(kinds).collect()
@@ -114,7 +116,7 @@ fn reserved_frames_holes_and_cma_are_left_alone() {
         let zones = [plain_zone(START, 64)];
         let config = machine(&zones, era.switches());
         let mut bytes = metadata(&config);
-        let memory = Memory::<Locks>::new(&config, &mut bytes).expect("a valid configuration");
+        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("a valid configuration");
         let zone = &memory.zones()[0];
         zone.set_block_type(Pfn(0x410), Migratetype::Cma).expect("empty");
         zone.add_reserved(Pfn(0x401), 1).expect("absent");
@@ -136,7 +138,7 @@ fn a_block_over_two_lists_is_taken_whole() {
         let zones = [plain_zone(START, 64)];
         let config = machine(&zones, era.switches());
         let mut bytes = metadata(&config);
-        let memory = Memory::<Locks>::new(&config, &mut bytes).expect("a valid configuration");
+        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("a valid configuration");
         let zone = &memory.zones()[0];
         zone.set_block_type(Pfn(0x410), Migratetype::HighAtomic).expect("empty");
         zone.add_free(Pfn(START), 64).expect("absent");

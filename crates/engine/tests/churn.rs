@@ -22,9 +22,9 @@ fn random_order(random: &mut Random) -> Order {
 }
 
 struct Churn<'a, 'm> {
-    memory: &'a Memory<'m, common::Locks>,
+    memory: &'a Memory<'m, common::Platform>,
     random: Random,
-    held: Vec<(Pfn, Order)>,
+    in_use: Vec<(Pfn, Order)>,
     steps: u32,
     context: String,
 }
@@ -51,16 +51,16 @@ impl Churn<'_, '_> {
         let gfp = GFPS[self.random.below(GFPS.len() as u64) as usize];
         let order = random_order(&mut self.random);
         if let Ok(pfn) = self.memory.alloc(Request { cpu, node: 0, order, gfp }) {
-            self.held.push((pfn, order));
+            self.in_use.push((pfn, order));
         }
     }
 
     fn free_one(&mut self, cpu: u16) {
-        if self.held.is_empty() {
+        if self.in_use.is_empty() {
             return;
         }
-        let at = self.random.below(self.held.len() as u64) as usize;
-        let (pfn, order) = self.held.swap_remove(at);
+        let at = self.random.below(self.in_use.len() as u64) as usize;
+        let (pfn, order) = self.in_use.swap_remove(at);
         self.memory
             .free(cpu, pfn, order)
             .unwrap_or_else(|error| panic!("{}: {pfn:?}: {error}", self.context));
@@ -93,7 +93,7 @@ fn run(name: &str, switches: Switches, seed: u64, steps: u32) {
     let mut churn = Churn {
         memory: &memory,
         random: Random::new(seed),
-        held: Vec::new(),
+        in_use: Vec::new(),
         steps: 0,
         context: String::new(),
     };
@@ -102,7 +102,7 @@ fn run(name: &str, switches: Switches, seed: u64, steps: u32) {
         churn.step();
         churn.check();
     }
-    while !churn.held.is_empty() {
+    while !churn.in_use.is_empty() {
         churn.free_one(1);
     }
     memory.drain_all();

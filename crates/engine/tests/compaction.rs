@@ -2,7 +2,7 @@
 //! block stays whole, with its contents, and every invariant holds.
 
 use crate::common::{
-    Locks, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
+    Platform, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
 };
 use crate::embedder::Owner;
 use freehold::{
@@ -17,7 +17,7 @@ fn with_memory(
     switches: Switches,
     zones: &[ZoneConfig],
     (block, max): (u8, u8),
-    act: impl FnOnce(&Memory<'_, Locks>),
+    act: impl FnOnce(&Memory<'_, Platform>),
 ) {
     let config =
         freehold::MemoryConfig { watermark_boost_factor: Some(0), ..geometry(zones, switches, block, max) };
@@ -32,12 +32,12 @@ fn zone_with_marks(pages: u64, marks: u64) -> ZoneConfig {
 }
 
 /// Fills memory with single movable pages and frees every so many.
-fn scatter(memory: &Memory<'_, Locks>, owner: &mut Owner, every: u64) {
+fn scatter(memory: &Memory<'_, Platform>, owner: &mut Owner, every: u64) {
     let whatever = MOVABLE.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
     while let Ok(pfn) = memory.alloc(request(whatever, 0)) {
         owner.hold(pfn, Order::ZERO, true);
     }
-    let gone: Vec<u64> = owner.held.keys().copied().filter(|pfn| pfn % every == 0).collect();
+    let gone: Vec<u64> = owner.in_use.keys().copied().filter(|pfn| pfn % every == 0).collect();
     for pfn in gone {
         owner.free(memory, pfn);
     }
@@ -97,7 +97,7 @@ fn pages_that_stay_end_a_run_and_defer_the_next() {
     with_memory(Era::Linux6_12.switches(), &[zone_with_marks(2000, 20)], (5, 6), |memory| {
         let mut owner = Owner::default();
         scatter(memory, &mut owner, 4);
-        owner.held.values_mut().for_each(|held| held.movable = false);
+        owner.in_use.values_mut().for_each(|in_use| in_use.movable = false);
         let mut scanned = Vec::new();
         for _ in 0..40 {
             assert_eq!(memory.alloc_with(request(MOVABLE, 5), &mut owner), Err(AllocError::NoMemory));
@@ -111,7 +111,7 @@ fn pages_that_stay_end_a_run_and_defer_the_next() {
 }
 
 /// A random machine at work; requests that fail without an embedder are tried with one.
-fn play(memory: &Memory<'_, Locks>, owner: &mut Owner, seed: u64, context: &str) {
+fn play(memory: &Memory<'_, Platform>, owner: &mut Owner, seed: u64, context: &str) {
     let mut random = Random::new(seed);
     for step in 0..500 {
         let size = if random.below(3) == 0 { random.below(7) as u8 } else { 0 };
@@ -122,7 +122,7 @@ fn play(memory: &Memory<'_, Locks>, owner: &mut Owner, seed: u64, context: &str)
                 owner.hold(pfn, order(size), movable);
             }
         } else if let Some(&pfn) =
-            owner.held.keys().nth(random.below(owner.held.len().max(1) as u64) as usize)
+            owner.in_use.keys().nth(random.below(owner.in_use.len().max(1) as u64) as usize)
         {
             owner.free(memory, pfn);
         }

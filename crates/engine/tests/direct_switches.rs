@@ -17,7 +17,7 @@ fn with_memory(
     (pages, block): (u64, u8),
     percpu: PerCpuSettings,
     low: u64,
-    act: impl FnOnce(&Memory<'_, common::Locks>),
+    act: impl FnOnce(&Memory<'_, common::Platform>),
 ) {
     let watermarks = Watermarks { min: low / 2, low, high: low };
     let zones = [ZoneConfig { percpu, watermarks, ..plain_zone(0x400, pages) }];
@@ -102,7 +102,7 @@ fn large_orders_have_lists_only_where_they_are_asked_for() {
 
 /// Fills memory with blocks of an order, and frees every second.
 fn every_second(
-    memory: &Memory<'_, common::Locks>,
+    memory: &Memory<'_, common::Platform>,
     owner: &mut Owner,
     gfp: GfpFlags,
     (size, movable): (u8, bool),
@@ -111,7 +111,7 @@ fn every_second(
     while let Ok(pfn) = memory.alloc(request(whatever, size)) {
         owner.hold(pfn, order(size), movable);
     }
-    let gone: Vec<u64> = owner.held.keys().copied().filter(|pfn| (pfn >> size) % 2 == 0).collect();
+    let gone: Vec<u64> = owner.in_use.keys().copied().filter(|pfn| (pfn >> size) % 2 == 0).collect();
     for pfn in gone {
         owner.free(memory, pfn);
     }

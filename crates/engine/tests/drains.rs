@@ -6,7 +6,7 @@ use freehold::{Era, GfpFlags, Memory, Pfn, Request, Switches, ZoneConfig};
 const WAITS: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
 /// A machine of 64 pages in pageblocks of 16, all of them single pages in use.
-fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig { percpu: LONG_LISTS, ..plain_zone(0x400, 64) }];
     let config = geometry(&zones, switches, 4, 4);
     let mut bytes = metadata(&config);
@@ -18,11 +18,11 @@ fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Locks>)) 
     memory.check().expect("intact");
 }
 
-fn free(memory: &Memory<'_, common::Locks>, cpu: u16, pfns: impl IntoIterator<Item = u64>) {
+fn free(memory: &Memory<'_, common::Platform>, cpu: u16, pfns: impl IntoIterator<Item = u64>) {
     pfns.into_iter().for_each(|pfn| memory.free(cpu, Pfn(pfn), order(0)).expect("a page in use"));
 }
 
-fn on_lists(memory: &Memory<'_, common::Locks>) -> [u32; 2] {
+fn on_lists(memory: &Memory<'_, common::Platform>) -> [u32; 2] {
     [0, 1].map(|cpu| memory.zones()[0].percpu_pages(cpu))
 }
 
@@ -58,19 +58,19 @@ fn a_request_that_failed_fails_after_a_drain_too() {
     for seed in 0..40 {
         all_in_use(Era::Freehold.switches(), |memory| {
             let mut random = Random::new(seed);
-            let mut held: Vec<(Pfn, u8)> = (0x400..0x440).map(|pfn| (Pfn(pfn), 0)).collect();
+            let mut in_use: Vec<(Pfn, u8)> = (0x400..0x440).map(|pfn| (Pfn(pfn), 0)).collect();
             let mut failed = 0;
             for _ in 0..400 {
                 let cpu = random.below(2) as u16;
-                if random.below(2) == 0 && !held.is_empty() {
-                    let (pfn, size) = held.swap_remove(random.below(held.len() as u64) as usize);
+                if random.below(2) == 0 && !in_use.is_empty() {
+                    let (pfn, size) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
                     memory.free(cpu, pfn, order(size)).expect("a block in use");
                     continue;
                 }
                 let size = random.below(5) as u8;
                 let ask = |gfp| memory.alloc(Request { cpu, ..request(gfp, size) });
                 if let Ok(pfn) = ask(WAITS) {
-                    held.push((pfn, size));
+                    in_use.push((pfn, size));
                     continue;
                 }
                 failed += 1;

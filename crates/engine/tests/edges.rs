@@ -1,6 +1,6 @@
 //! Numbers at the ends of their types: an answer, and neither a panic nor a wrap.
 
-use crate::common::{self, Locks, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{self, Platform, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, PerCpuState, Pfn, SetupError, Watermarks,
     ZoneConfig, ZoneState, required_bytes,
@@ -20,9 +20,9 @@ fn a_span_of_all_addresses_needs_more_bytes_than_there_are() {
     for (start, spanned) in [(0, u64::MAX), (u64::MAX, u64::MAX), (1023, u64::MAX), (u64::MAX, 1)] {
         let zones = [plain_zone(start, spanned)];
         let config = geometry(&zones, Era::Freehold.switches(), 9, 10);
-        let needed = required_bytes::<Locks>(&config);
+        let needed = required_bytes::<Platform>(&config);
         assert!(spanned < 1 << 31 || needed == usize::MAX, "{start:#x}, {spanned:#x}: {needed}");
-        let refused = Memory::<Locks>::new(&config, &mut []).map(|_| ());
+        let refused = Memory::<Platform>::new(&config, &mut []).map(|_| ());
         assert_eq!(refused, Err(SetupError::ZoneTooLarge));
     }
 }
@@ -90,7 +90,7 @@ fn any_settings_of_a_cpus_list_will_do() {
                     let ask = |size| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, size));
                     let found: Vec<_> = [0, 0, 1, 3, 0].map(|size| (size, ask(size))).into();
                     for (size, pfn) in found {
-                        memory.free(0, pfn.expect("free pages"), order(size)).expect("held");
+                        memory.free(0, pfn.expect("free pages"), order(size)).expect("in use");
                     }
                     memory.refresh(0);
                 }
@@ -111,9 +111,9 @@ fn large_types_show_themselves_without_a_lock() {
     let mut bytes = common::metadata(&config);
     let memory = common::all_free(&config, &mut bytes);
     let owner = memory.exclusive(1).expect("a CPU");
-    let held = memory.zones()[0].free_list(freehold::Order::ZERO, freehold::Migratetype::Movable);
+    let in_use = memory.zones()[0].free_list(freehold::Order::ZERO, freehold::Migratetype::Movable);
     let text = format!("{memory:?} {owner:?}");
-    drop(held);
+    drop(in_use);
     for part in ["Normal", "pfn 0x400..pfn 0x440", "free_pages: 64", "Exclusive { cpu: 1, .. }"] {
         assert!(text.contains(part), "no {part}: {text}");
     }

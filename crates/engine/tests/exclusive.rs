@@ -16,19 +16,19 @@ fn an_owner_gets_the_answers_that_everybody_gets() {
         let (shared, owned) = (all_free(&config, &mut one), all_free(&config, &mut other));
         let mut owner = owned.exclusive(1).expect("two CPUs");
         let mut random = Random::new(7);
-        let mut held: Vec<(Pfn, Order)> = Vec::new();
+        let mut in_use: Vec<(Pfn, Order)> = Vec::new();
         for step in 0..40_000 {
             let fill = if step / 5000 % 2 == 0 { 6 } else { 3 };
-            if held.is_empty() || random.below(10) < fill {
+            if in_use.is_empty() || random.below(10) < fill {
                 let gfp = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::GFP_ATOMIC]
                     [random.below(3) as usize];
                 let size = [0, 0, 0, 0, 1, 3, 4, 9][random.below(8) as usize];
                 let request = Request { cpu: 1, node: 0, order: order(size), gfp };
                 let answer = shared.alloc(request);
                 assert_eq!(owner.alloc(request), answer, "{} step {step}", era.name());
-                held.extend(answer.ok().map(|pfn| (pfn, order(size))));
+                in_use.extend(answer.ok().map(|pfn| (pfn, order(size))));
             } else {
-                let (pfn, size) = held.swap_remove(random.below(held.len() as u64) as usize);
+                let (pfn, size) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
                 assert_eq!(owner.free(pfn, size), shared.free(1, pfn, size), "{} step {step}", era.name());
                 assert_eq!(owner.free(pfn, size), Err(FreeError::AlreadyFree), "{} step {step}", era.name());
             }
@@ -71,7 +71,7 @@ fn many_pages_go_back_at_once() {
 }
 
 /// Every block of every list, in order.
-fn lists(memory: &Memory<'_, Locks>) -> Vec<Pfn> {
+fn lists(memory: &Memory<'_, Platform>) -> Vec<Pfn> {
     let zone = &memory.zones()[0];
     let kinds = || {
         Order::ZERO.up_to(Order::MAX_PAGE_ORDER).flat_map(|order| Migratetype::ALL.map(|kind| (order, kind)))
@@ -91,7 +91,7 @@ fn many_blocks_at_once_are_the_same_as_one_after_the_other() {
         let (single, many) = (all_free(&config, &mut one), all_free(&config, &mut other));
         let (mut one, mut other) = (single.exclusive(1).expect("a CPU"), many.exclusive(1).expect("a CPU"));
         let mut random = Random::new(11);
-        let mut held: Vec<(Pfn, Order)> = Vec::new();
+        let mut in_use: Vec<(Pfn, Order)> = Vec::new();
         for step in 0..1500 {
             let seed = format!("{} seed 11 step {step}", era.name());
             if random.below(10) < if step / 300 % 2 == 0 { 6 } else { 3 } {
@@ -106,15 +106,15 @@ fn many_blocks_at_once_are_the_same_as_one_after_the_other() {
                 if filled < places.len() {
                     assert_eq!(one.alloc(request), Err(AllocError::NoMemory), "{seed}");
                 }
-                held.extend(places.into_iter().flatten().map(|pfn| (pfn, size)));
-            } else if !held.is_empty() {
+                in_use.extend(places.into_iter().flatten().map(|pfn| (pfn, size)));
+            } else if !in_use.is_empty() {
                 if random.below(2) == 0 {
-                    held.sort_unstable();
+                    in_use.sort_unstable();
                 }
-                let size = held[random.below(held.len() as u64) as usize].1;
+                let size = in_use[random.below(in_use.len() as u64) as usize].1;
                 let most = random.below(150) as usize + 1;
                 let mut chosen: Vec<Pfn> = Vec::new();
-                held.retain(|&(pfn, own)| {
+                in_use.retain(|&(pfn, own)| {
                     let goes = own == size && chosen.len() < most && random.below(4) > 0;
                     chosen.extend(goes.then_some(pfn));
                     !goes
@@ -181,14 +181,14 @@ fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
         let kept = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::GFP_ATOMIC };
         let pfn = owner.alloc(kept).expect("free pages");
         owner.free(pfn, Order::ZERO).expect("allocated");
-        let mut held = Vec::new();
+        let mut in_use = Vec::new();
         for cpu in [0, 1] {
             while let Ok(pfn) = memory.alloc(Request { cpu, gfp: GfpFlags::NOWAIT, ..kept }) {
-                held.push((cpu, pfn));
+                in_use.push((cpu, pfn));
             }
         }
-        for (cpu, pfn) in held {
-            memory.free(cpu, pfn, Order::ZERO).expect("held");
+        for (cpu, pfn) in in_use {
+            memory.free(cpu, pfn, Order::ZERO).expect("in use");
         }
         drop(owner);
         assert!(memory.zones()[0].percpu_pages(0) > 0, "{}: the owner kept its pages", era.name());

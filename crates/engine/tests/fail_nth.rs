@@ -25,7 +25,7 @@ fn limited(
     switches: Switches,
     spare: u64,
     lists: PerCpuSettings,
-    act: impl FnOnce(&Memory<'_, common::Locks>),
+    act: impl FnOnce(&Memory<'_, common::Platform>),
 ) {
     let mark = 201 - spare;
     let watermarks = Watermarks { min: mark, low: mark, high: mark };
@@ -36,21 +36,21 @@ fn limited(
     act(&all_free(&config, &mut bytes));
 }
 
-fn play(memory: &Memory<'_, common::Locks>, context: &str) {
-    let mut held: Vec<(Pfn, Order)> = Vec::new();
+fn play(memory: &Memory<'_, common::Platform>, context: &str) {
+    let mut in_use: Vec<(Pfn, Order)> = Vec::new();
     let mut failures = 0;
     for (gfp, size) in script() {
         match memory.alloc(request(gfp, size)) {
-            Ok(pfn) => held.push((pfn, order(size))),
+            Ok(pfn) => in_use.push((pfn, order(size))),
             Err(error) => {
                 assert_eq!(error, AllocError::NoMemory, "{context}");
                 failures += 1;
             }
         }
-        memory.check().unwrap_or_else(|broken| panic!("{context}, {} held: {broken}", held.len()));
+        memory.check().unwrap_or_else(|broken| panic!("{context}, {} held: {broken}", in_use.len()));
     }
     assert!(failures > 0, "{context}: the script asks for more than there is");
-    for (pfn, size) in held.into_iter().rev() {
+    for (pfn, size) in in_use.into_iter().rev() {
         memory.free(0, pfn, size).expect("a held block");
     }
     memory.drain_all();
@@ -98,7 +98,7 @@ fn failing_without_blocks_leaves_what_the_slow_path_leaves() {
                     // Single pages are left, with a neighbour in use each.
                     let pages: Vec<Pfn> = std::iter::from_fn(|| memory.alloc(request(gfp, 0)).ok()).collect();
                     for &pfn in pages.iter().filter(|pfn| pfn.0.is_multiple_of(2)) {
-                        memory.free(0, pfn, order(0)).expect("held");
+                        memory.free(0, pfn, order(0)).expect("in use");
                     }
                     let zone = &memory.zones()[0];
                     zone.take_kswapd_wake();

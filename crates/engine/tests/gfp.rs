@@ -1,6 +1,6 @@
 //! What the documentation of `GfpFlags` says of flags that contradict each other.
 
-use crate::common::{Locks, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{Platform, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Reclaimed, Relocate, Request,
     ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,
@@ -15,7 +15,7 @@ fn zone(kind: ZoneType, start: u64) -> ZoneConfig {
     ZoneConfig { kind, watermarks, ..plain_zone(start, PAGES) }
 }
 
-fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memory<'_, Locks>)) {
+fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memory<'_, Platform>)) {
     let config: MemoryConfig<'_> = geometry(zones, switches, 4, 5);
     let mut bytes = metadata(&config);
     act(&all_free(&config, &mut bytes));
@@ -66,10 +66,10 @@ fn marks_open_as_the_table_says() {
 
 /// A shrinker that counts how often it is asked, and frees nothing.
 #[derive(Default)]
-struct Asked(u32);
+struct GfpBits(u32);
 
-impl Shrinker<Locks> for Asked {
-    fn shrink(&mut self, _: &Memory<'_, Locks>, _: ShrinkControl) -> Reclaimed {
+impl Shrinker<Platform> for GfpBits {
+    fn shrink(&mut self, _: &Memory<'_, Platform>, _: ShrinkControl) -> Reclaimed {
         self.0 += 1;
         Reclaimed::default()
     }
@@ -79,7 +79,7 @@ impl Shrinker<Locks> for Asked {
     }
 }
 
-impl Relocate for Asked {
+impl Relocate for GfpBits {
     fn is_movable(&mut self, _: Pfn, _: Order) -> bool {
         false
     }
@@ -95,7 +95,7 @@ fn noretry_wins_over_more_rounds_and_nofail_has_the_last_attempt() {
         with_memory(&[zone(ZoneType::Normal, 0x400)], era.switches(), |memory| {
             while memory.alloc(request(GfpFlags::KERNEL, 0)).is_ok() {}
             let ask = |gfp| {
-                let mut asked = Asked::default();
+                let mut asked = GfpBits::default();
                 let answer = memory.alloc_with(request(GfpFlags::KERNEL | gfp, 0), &mut asked);
                 (answer.is_ok(), asked.0)
             };

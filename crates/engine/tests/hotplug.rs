@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::common::{
-    self, Locks, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
+    self, Platform, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
 };
 use freehold::{
     AllocError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn,
@@ -21,41 +21,41 @@ const BLOCKS: u64 = 24;
 /// An embedder that knows the movable blocks in use by their first frames.
 #[derive(Default)]
 struct Owner {
-    held: BTreeMap<u64, Order>,
+    in_use: BTreeMap<u64, Order>,
     refuses: bool,
 }
 
 impl Owner {
-    fn get(&mut self, memory: &Memory<'_, Locks>, gfp: GfpFlags, size: u8) -> Option<Pfn> {
+    fn get(&mut self, memory: &Memory<'_, Platform>, gfp: GfpFlags, size: u8) -> Option<Pfn> {
         let pfn = memory.alloc(request(gfp, size)).ok()?;
-        assert_eq!(self.held.insert(pfn.0, order(size)), None);
+        assert_eq!(self.in_use.insert(pfn.0, order(size)), None);
         Some(pfn)
     }
 
-    fn free_all(&mut self, memory: &Memory<'_, Locks>) {
-        for (pfn, size) in std::mem::take(&mut self.held) {
-            memory.free(0, Pfn(pfn), size).expect("held");
+    fn free_all(&mut self, memory: &Memory<'_, Platform>) {
+        for (pfn, size) in std::mem::take(&mut self.in_use) {
+            memory.free(0, Pfn(pfn), size).expect("in use");
         }
     }
 }
 
 impl Relocate for Owner {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        self.held.get(&pfn.0) == Some(&order)
+        self.in_use.get(&pfn.0) == Some(&order)
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
         if self.refuses {
             return false;
         }
-        assert_eq!(self.held.remove(&from.0), Some(order));
-        assert_eq!(self.held.insert(to.0, order), None);
+        assert_eq!(self.in_use.remove(&from.0), Some(order));
+        assert_eq!(self.in_use.insert(to.0, order), None);
         true
     }
 }
 
 /// Runs with pageblocks of 16 pages, all free and as many managed, for every era.
-fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Locks>, Era)) {
+fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Platform>, Era)) {
     for era in Era::ALL {
         let percpu = common::fixed_lists(4, 64);
         let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 16 * blocks) }];
@@ -92,10 +92,10 @@ fn pageblocks_go_out_of_service_and_come_back() {
         for number in 0..30 {
             owner.get(memory, MOVABLE, if number % 5 == 0 { 2 } else { 0 }).expect("free pages");
         }
-        let contents = owner.held.len();
+        let contents = owner.in_use.len();
         memory.offline_range(Pfn(0x410), 32, 0, &mut owner).expect("movable pages only");
-        assert_eq!(owner.held.len(), contents, "{}: nothing is lost", era.name());
-        assert!(owner.held.keys().all(|pfn| !(0x410..0x430).contains(pfn)), "{}", era.name());
+        assert_eq!(owner.in_use.len(), contents, "{}: nothing is lost", era.name());
+        assert!(owner.in_use.keys().all(|pfn| !(0x410..0x430).contains(pfn)), "{}", era.name());
         assert_eq!((zone.spanned_pages(), zone.present_pages(), zone.managed_pages()), (128, 96, 96));
         assert_eq!(memory.free(0, Pfn(0x412), Order::ZERO), Err(FreeError::OutsideZones));
         assert_eq!(zone.block_type(Pfn(0x410)), Some(Migratetype::Movable));
@@ -135,7 +135,7 @@ fn what_cannot_go_stays_in_service_as_it_was() {
         let lonely = memory.alloc(request(MOVABLE, 0)).expect("free pages");
         let block = lonely.0 & !15;
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::Unmovable));
-        owner.held.insert(lonely.0, Order::ZERO);
+        owner.in_use.insert(lonely.0, Order::ZERO);
         owner.refuses = true;
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::Busy));
         owner.refuses = false;
@@ -146,7 +146,7 @@ fn what_cannot_go_stays_in_service_as_it_was() {
         }
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::NoRoom));
         for pfn in rest {
-            memory.free(0, pfn, Order::ZERO).expect("held");
+            memory.free(0, pfn, Order::ZERO).expect("in use");
         }
         memory.drain_all();
         assert_eq!((zone.free_pages(), zone.present_pages(), zone.managed_pages()), (63, 64, 64));
@@ -188,7 +188,7 @@ fn an_isolated_neighbour_is_left_as_it_is() {
         let upper = pfn.add(16);
         zone.isolate_block(pfn).expect("movable");
         zone.isolate_block(upper).expect("movable");
-        memory.free(0, pfn, order(5)).expect("held");
+        memory.free(0, pfn, order(5)).expect("in use");
         assert_eq!(listed(zone, 5, Migratetype::Isolate), [pfn.0], "{}", era.name());
         memory.offline_isolated(upper, 16, 0, &mut ()).expect("free");
         assert_eq!(zone.block_type(pfn), Some(Migratetype::Isolate));
@@ -209,7 +209,7 @@ fn a_block_in_use_that_reaches_beyond_the_range_stays() {
             assert_eq!(done, Err(BlockError::Unmovable), "{}", era.name());
         }
         memory.offline_range(pfn, 32, 0, &mut owner).expect("movable");
-        assert_ne!(owner.held.keys().next(), Some(&pfn.0), "{}: it has moved", era.name());
+        assert_ne!(owner.in_use.keys().next(), Some(&pfn.0), "{}: it has moved", era.name());
     });
 }
 
@@ -221,7 +221,7 @@ fn a_zone_without_memory_grows_within_its_span() {
     ];
     let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
     let mut bytes = metadata(&config);
-    let memory = Memory::<Locks>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("valid");
     memory.zones()[0].add_free(Pfn(0x400), 64).expect("absent frames");
     let there = Request { node: 1, ..request(MOVABLE | GfpFlags::THISNODE, 0) };
     assert_eq!(memory.alloc(there), Err(AllocError::NoMemory));
@@ -238,20 +238,20 @@ fn a_range_in_use_is_moved_away() {
         let zone = &memory.zones()[0];
         for (start, pages) in [(0x410, 16), (0x413, 9), (0x40a, 40), (0x41f, 2)] {
             let mut owner = Owner::default();
-            while owner.held.len() < 18 {
-                owner.get(memory, MOVABLE, (owner.held.len() % 3) as u8).expect("free pages");
+            while owner.in_use.len() < 18 {
+                owner.get(memory, MOVABLE, (owner.in_use.len() % 3) as u8).expect("free pages");
             }
-            let contents: Vec<Order> = owner.held.values().copied().collect();
+            let contents: Vec<Order> = owner.in_use.values().copied().collect();
             let kind = Migratetype::Movable;
             let range = Pfn(start)..Pfn(start + pages);
             memory.alloc_contig_range_with(range.start, pages, kind, 0, &mut owner).expect("movable");
-            let mut now: Vec<Order> = owner.held.values().copied().collect();
+            let mut now: Vec<Order> = owner.in_use.values().copied().collect();
             let mut before = contents;
             now.sort();
             before.sort();
             assert_eq!(now, before, "{}", era.name());
             assert!(
-                owner.held.iter().all(|(&pfn, size)| pfn + size.pages() <= start || pfn >= start + pages)
+                owner.in_use.iter().all(|(&pfn, size)| pfn + size.pages() <= start || pfn >= start + pages)
             );
             assert!(
                 (0..pages).all(|page| memory.allocated_block(Pfn(start + page)) == Some((Order::ZERO, kind)))
@@ -262,7 +262,7 @@ fn a_range_in_use_is_moved_away() {
             assert!(freed >= pages && error != FreeError::NoSuchCpu, "{freed}: {error}");
             for page in pages..freed {
                 // Single pages behind the range were the owner's.
-                owner.held.remove(&(start + page)).expect("held");
+                owner.in_use.remove(&(start + page)).expect("in use");
             }
             owner.free_all(memory);
             memory.drain_all();
@@ -280,7 +280,7 @@ fn a_range_is_of_one_type() {
         let zones = [plain_zone(0x400, 64)];
         let config = geometry(&zones, era.switches(), 4, 5);
         let mut bytes = metadata(&config);
-        let memory = Memory::<Locks>::new(&config, &mut bytes).expect("valid");
+        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("valid");
         let zone = &memory.zones()[0];
         for pfn in [0x420, 0x430] {
             zone.set_block_type(Pfn(pfn), Migratetype::Cma).expect("nothing there yet");
@@ -324,16 +324,16 @@ fn a_contiguous_range_is_found() {
         for number in 0..8 {
             for page in [0, 5, 6, 9] {
                 let pfn = 0x400 + 16 * number + page;
-                owner.held.remove(&pfn).expect("every page is held");
-                memory.free(0, Pfn(pfn), Order::ZERO).expect("held");
+                owner.in_use.remove(&pfn).expect("every page is held");
+                memory.free(0, Pfn(pfn), Order::ZERO).expect("in use");
             }
         }
         memory.drain_all();
-        let stays = |pfn: u64| memory.zones()[0].set_movable(Pfn(pfn), false).expect("held");
+        let immovable = |pfn: u64| memory.zones()[0].set_movable(Pfn(pfn), false).expect("in use");
         for number in [0, 1, 2, 5, 7] {
             let pfn = 0x400 + 16 * number + 3;
-            owner.held.remove(&pfn).expect("held");
-            stays(pfn);
+            owner.in_use.remove(&pfn).expect("in use");
+            immovable(pfn);
         }
         let found = memory.alloc_contig_pages(request(MOVABLE, 0), 40, &mut owner);
         assert_eq!(found, Err(AllocError::NoMemory), "{}: none of 40 at its multiples", era.name());
@@ -352,14 +352,14 @@ fn a_contiguous_range_is_found() {
 
 /// An embedder whose blocks several threads hold: a block that is being moved cannot be freed.
 struct Sharing<'a> {
-    held: &'a Mutex<BTreeMap<u64, Order>>,
+    in_use: &'a Mutex<BTreeMap<u64, Order>>,
     pinned: Option<(u64, Order)>,
 }
 
 impl Sharing<'_> {
     fn let_go(&mut self) {
         if let Some((pfn, size)) = self.pinned.take() {
-            self.held.lock().expect("no panic").insert(pfn, size);
+            self.in_use.lock().expect("no panic").insert(pfn, size);
         }
     }
 }
@@ -367,42 +367,47 @@ impl Sharing<'_> {
 impl Relocate for Sharing<'_> {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
         self.let_go();
-        let mut held = self.held.lock().expect("no panic");
-        if held.get(&pfn.0) != Some(&order) {
+        let mut in_use = self.in_use.lock().expect("no panic");
+        if in_use.get(&pfn.0) != Some(&order) {
             return false;
         }
-        self.pinned = held.remove_entry(&pfn.0);
+        self.pinned = in_use.remove_entry(&pfn.0);
         true
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
         assert_eq!(self.pinned.take(), Some((from.0, order)));
-        self.held.lock().expect("no panic").insert(to.0, order);
+        self.in_use.lock().expect("no panic").insert(to.0, order);
         true
     }
 }
 
 /// Allocates and frees on a CPU until told to stop. The first pageblock is out of service meanwhile.
-fn allocate(memory: &Memory<'_, Locks>, cpu: u16, held: &Mutex<BTreeMap<u64, Order>>, gone: &AtomicBool) {
+fn allocate(
+    memory: &Memory<'_, Platform>,
+    cpu: u16,
+    in_use: &Mutex<BTreeMap<u64, Order>>,
+    gone: &AtomicBool,
+) {
     let mut random = Random::new(u64::from(cpu));
     while !gone.load(Ordering::Relaxed) {
         let size = order([0, 0, 0, 1, 2, 4][random.below(6) as usize]);
         let ask = Request { cpu, order: size, ..request(MOVABLE, 0) };
-        let some = held.lock().expect("no panic").len() as u64;
+        let some = in_use.lock().expect("no panic").len() as u64;
         if random.below(180) > some {
             let Ok(pfn) = memory.alloc(ask) else { continue };
             assert_ne!(pfn.0 & !15, 0x400, "{pfn} is out of service");
-            let before = held.lock().expect("no panic").insert(pfn.0, size);
+            let before = in_use.lock().expect("no panic").insert(pfn.0, size);
             assert_eq!(before, None, "{pfn} was given twice");
             continue;
         }
         let from = random.below(16 * BLOCKS) + 0x400;
-        let mut map = held.lock().expect("no panic");
+        let mut map = in_use.lock().expect("no panic");
         let found = map.range(from..).next().map(|(&pfn, _)| pfn);
         let found = found.and_then(|pfn| map.remove_entry(&pfn));
         drop(map);
         if let Some((pfn, size)) = found {
-            memory.free(cpu, Pfn(pfn), size).expect("held");
+            memory.free(cpu, Pfn(pfn), size).expect("in use");
         }
     }
 }
@@ -419,19 +424,19 @@ fn ranges_come_and_go_while_threads_allocate() {
         let mut bytes = metadata(&config);
         let memory = all_free(&config, &mut bytes);
         let zone = &memory.zones()[0];
-        let held = Mutex::new(BTreeMap::new());
+        let in_use = Mutex::new(BTreeMap::new());
         // One pageblock is out of service for as long as the workers are there.
         memory.offline_range(Pfn(0x400), 16, 2, &mut ()).expect("free");
         let gone = AtomicBool::new(false);
         let done = thread::scope(|scope| {
             let workers: Vec<_> = (0..2)
                 .map(|cpu| {
-                    let (memory, held, gone) = (&memory, &held, &gone);
-                    scope.spawn(move || allocate(memory, cpu, held, gone))
+                    let (memory, in_use, gone) = (&memory, &in_use, &gone);
+                    scope.spawn(move || allocate(memory, cpu, in_use, gone))
                 })
                 .collect();
             let mut random = Random::new(77);
-            let mut sharing = Sharing { held: &held, pinned: None };
+            let mut sharing = Sharing { in_use: &in_use, pinned: None };
             let mut done = [0; 3];
             for _ in 0..300 {
                 if done.iter().all(|&times| times >= ENOUGH) {
@@ -467,8 +472,8 @@ fn ranges_come_and_go_while_threads_allocate() {
         });
         assert!(done.iter().all(|&times| times > 0), "{}: {done:?}", era.name());
         memory.online_range(Pfn(0x400), 16).expect("out of service");
-        for (pfn, size) in held.into_inner().expect("no panic") {
-            memory.free(0, Pfn(pfn), size).expect("held");
+        for (pfn, size) in in_use.into_inner().expect("no panic") {
+            memory.free(0, Pfn(pfn), size).expect("in use");
         }
         memory.drain_all();
         memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
@@ -481,7 +486,7 @@ fn counts_of_frames_follow_what_comes_into_service() {
     let zones = [plain_zone(0x400, 64)];
     let config = config(&zones, Era::Freehold.switches());
     let mut bytes = metadata(&config);
-    let memory = Memory::<Locks>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("valid");
     let zone = &memory.zones()[0];
     zone.add_free(Pfn(0x400), 8).expect("absent");
     zone.add_reserved(Pfn(0x408), 4).expect("absent");

@@ -10,7 +10,7 @@ use std::thread;
 
 use common::{Random, geometry, order, plain_zone};
 use freehold::{
-    Era, GfpFlags, Locks, Memory, MemoryConfig, Migratetype, Order, Pfn, Request, ZoneConfig, ZoneType,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Platform, Request, ZoneConfig, ZoneType,
     required_bytes,
 };
 
@@ -89,7 +89,7 @@ fn request(size: u8) -> Request {
 }
 
 /// Runs on four free pageblocks of 16 pages.
-fn on_a_machine<L: Locks<Tracepoints = (), Rule = ()>>(era: Era, act: impl FnOnce(&Memory<'_, L>)) {
+fn on_a_machine<L: Platform<Tracepoints = (), Rule = ()>>(era: Era, act: impl FnOnce(&Memory<'_, L>)) {
     let zones = [ZoneConfig { percpu: common::fixed_lists(4, 64), ..plain_zone(0x400, 64) }];
     let config: MemoryConfig<'_> = geometry(&zones, era.switches(), 4, 5);
     let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<L>(&config)];
@@ -161,13 +161,13 @@ thread_local! {
 /// A kernel's lock that keeps interrupts away: it turns them off, and the unlock turns them on again if
 /// they were on before.
 struct Saving {
-    held: AtomicBool,
+    in_use: AtomicBool,
     were_on: AtomicBool,
 }
 
 // SAFETY: the swap succeeds for one caller until `unlock`.
 unsafe impl lock_api::RawMutex for Saving {
-    const INIT: Self = Self { held: AtomicBool::new(false), were_on: AtomicBool::new(false) };
+    const INIT: Self = Self { in_use: AtomicBool::new(false), were_on: AtomicBool::new(false) };
 
     type GuardMarker = lock_api::GuardNoSend;
 
@@ -177,7 +177,7 @@ unsafe impl lock_api::RawMutex for Saving {
 
     fn try_lock(&self) -> bool {
         let were_on = ON.replace(false);
-        if self.held.swap(true, Ordering::Acquire) {
+        if self.in_use.swap(true, Ordering::Acquire) {
             ON.set(were_on);
             return false;
         }
@@ -187,7 +187,7 @@ unsafe impl lock_api::RawMutex for Saving {
 
     unsafe fn unlock(&self) {
         let were_on = self.were_on.load(Ordering::Relaxed);
-        self.held.store(false, Ordering::Release);
+        self.in_use.store(false, Ordering::Release);
         ON.set(were_on);
     }
 }
@@ -224,7 +224,7 @@ fn an_owner_of_two_zones_leaves_interrupts_as_they_were() {
 
 /// A lock that keeps signals away, as [`Saving`] does interrupts.
 struct Masking {
-    held: AtomicBool,
+    in_use: AtomicBool,
     mask: Cell<MaybeUninit<libc::sigset_t>>,
 }
 
@@ -233,7 +233,7 @@ unsafe impl Sync for Masking {}
 
 // SAFETY: the swap succeeds for one caller until `unlock`.
 unsafe impl lock_api::RawMutex for Masking {
-    const INIT: Self = Self { held: AtomicBool::new(false), mask: Cell::new(MaybeUninit::uninit()) };
+    const INIT: Self = Self { in_use: AtomicBool::new(false), mask: Cell::new(MaybeUninit::uninit()) };
 
     type GuardMarker = lock_api::GuardNoSend;
 
@@ -250,7 +250,7 @@ unsafe impl lock_api::RawMutex for Masking {
             libc::sigfillset(all.as_mut_ptr());
             libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
         }
-        if self.held.swap(true, Ordering::Acquire) {
+        if self.in_use.swap(true, Ordering::Acquire) {
             // SAFETY: `before` was filled above.
             unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), core::ptr::null_mut()) };
             return false;
@@ -261,7 +261,7 @@ unsafe impl lock_api::RawMutex for Masking {
 
     unsafe fn unlock(&self) {
         let before = self.mask.get();
-        self.held.store(false, Ordering::Release);
+        self.in_use.store(false, Ordering::Release);
         // SAFETY: the lock is held, so `mask` was filled by `try_lock`.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), core::ptr::null_mut()) };
     }
@@ -309,7 +309,7 @@ static SIGNALS: AtomicU32 = AtomicU32::new(0);
 /// The memory that signals use.
 static MEMORY: AtomicPtr<Memory<'static, Kernel>> = AtomicPtr::new(core::ptr::null_mut());
 /// Blocks that signals hold: frame and order as `pfn << 8 | order`, 0 for none.
-static HELD: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+static MAX_IN_USE: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
 /// Sends signals to this thread while it allocates and frees, on the same CPU as the signals do.
 fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
@@ -328,18 +328,18 @@ fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
             }
         });
         let mut random = Random::new(5);
-        let mut held = Vec::new();
+        let mut in_use = Vec::new();
         let mut step = 0;
         while step < 20_000 || SIGNALS.load(Ordering::Relaxed) - before < 1000 {
             step += 1;
-            if held.len() < 150 && random.below(2) == 0 {
+            if in_use.len() < 150 && random.below(2) == 0 {
                 let size = [0, 0, 0, 1, 3, 5][random.below(6) as usize];
                 let gfp = [GfpFlags::KERNEL, MOVABLE][random.below(2) as usize];
                 let ask = Request { gfp, ..request(size) };
-                held.extend(memory.alloc(ask).ok().map(|pfn| (pfn, order(size))));
-            } else if !held.is_empty() {
-                let (pfn, size) = held.swap_remove(random.below(held.len() as u64) as usize);
-                memory.free(0, pfn, size).expect("held");
+                in_use.extend(memory.alloc(ask).ok().map(|pfn| (pfn, order(size))));
+            } else if !in_use.is_empty() {
+                let (pfn, size) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
+                memory.free(0, pfn, size).expect("in use");
             }
             match random.below(400) {
                 0 => memory.drain_all(),
@@ -350,22 +350,22 @@ fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
                     let filled = owner.alloc_many(request(0), &mut found);
                     owner.pause();
                     let found: Vec<Pfn> = found[..filled].iter().copied().flatten().collect();
-                    owner.free_many(Order::ZERO, &found).expect("held");
+                    owner.free_many(Order::ZERO, &found).expect("in use");
                 }
                 _ => {}
             }
         }
-        for (pfn, size) in held {
-            memory.free(0, pfn, size).expect("held");
+        for (pfn, size) in in_use {
+            memory.free(0, pfn, size).expect("in use");
         }
         stop.store(true, Ordering::Relaxed);
     });
     MEMORY.store(core::ptr::null_mut(), Ordering::Release);
-    for place in &HELD {
-        let held = place.swap(0, Ordering::Relaxed);
-        assert_ne!(held, u64::MAX, "{}: a signal could not free its block", era.name());
-        if held != 0 {
-            memory.free(0, Pfn(held >> 8), order(held as u8)).expect("held");
+    for place in &MAX_IN_USE {
+        let in_use = place.swap(0, Ordering::Relaxed);
+        assert_ne!(in_use, u64::MAX, "{}: a signal could not free its block", era.name());
+        if in_use != 0 {
+            memory.free(0, Pfn(in_use >> 8), order(in_use as u8)).expect("in use");
         }
     }
     assert!(!WAITED.load(Ordering::Relaxed), "{}: a signal waited for a list's lock", era.name());
@@ -380,15 +380,15 @@ extern "C" fn on_signal(_: libc::c_int) {
     let number = SIGNALS.fetch_add(1, Ordering::Relaxed);
     // SAFETY: a memory that lives until the process ends, or none.
     if let Some(memory) = unsafe { MEMORY.load(Ordering::Acquire).as_ref() } {
-        let place = &HELD[(number % 8) as usize];
-        let held = place.load(Ordering::Relaxed);
-        let now = if held == 0 {
+        let place = &MAX_IN_USE[(number % 8) as usize];
+        let in_use = place.load(Ordering::Relaxed);
+        let now = if in_use == 0 {
             let size = order([0, 0, 1, 0, 4, 3][(number % 6) as usize]);
             let gfp = [GfpFlags::GFP_ATOMIC, GfpFlags::NOWAIT, GfpFlags::NOWAIT | GfpFlags::MOVABLE];
             let ask = Request { order: size, gfp: gfp[(number % 3) as usize], ..request(0) };
             memory.alloc(ask).map_or(0, |pfn| pfn.0 << 8 | u64::from(size.get()))
         } else {
-            let freed = memory.free(0, Pfn(held >> 8), order(held as u8));
+            let freed = memory.free(0, Pfn(in_use >> 8), order(in_use as u8));
             if freed.is_ok() { 0 } else { u64::MAX }
         };
         place.store(now, Ordering::Relaxed);

@@ -8,7 +8,7 @@ fn two_isolated_pageblocks_merge_and_get_their_own_types_back() {
     let zones = [plain_zone(0x400, 2048)];
     let config = geometry(&zones, Era::Linux7_3.switches(), 9, 10);
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
     let zone = &memory.zones()[0];
     zone.set_block_type(Pfn(0x400), Migratetype::Reclaimable).expect("nothing there yet");
     zone.add_allocated(Pfn(0x400), order(9), Migratetype::Movable).expect("absent frames");
@@ -79,7 +79,7 @@ fn what_cannot_be_isolated_is_refused_unchanged() {
     let zones = [plain_zone(0x404, 28)];
     let config = geometry(&zones, Era::Freehold.switches(), 3, 5);
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
     let zone = &memory.zones()[0];
     zone.add_free(Pfn(0x404), 12).expect("absent frames");
     zone.add_allocated(Pfn(0x410), Order::ZERO, Migratetype::Unmovable).expect("an absent frame");
@@ -125,7 +125,7 @@ fn a_listed_block_goes_back_to_each_of_its_pageblocks() {
     let zone = &memory.zones()[0];
     let listed_block = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 3)).expect("free pages");
     zone.set_percpu_settings(0, common::LONG_LISTS);
-    memory.free(0, listed_block, order(3)).expect("held");
+    memory.free(0, listed_block, order(3)).expect("in use");
     assert!(zone.percpu_pages(0) >= 8);
     zone.isolate_block(listed_block).expect("movable pages only");
     memory.drain_all();

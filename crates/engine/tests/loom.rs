@@ -19,11 +19,11 @@ use loom::thread;
 /// lock makes it; the tests lock everything before they start a second thread.
 struct CheckedLock {
     mutex: ManuallyDrop<OnceCell<&'static Mutex<()>>>,
-    held: UnsafeCell<ManuallyDrop<Option<MutexGuard<'static, ()>>>>,
+    in_use: UnsafeCell<ManuallyDrop<Option<MutexGuard<'static, ()>>>>,
 }
 
 // SAFETY: threads run one at a time under the model checker, `mutex` is set before
-// there is a second one, and only the lock's holder touches `held`.
+// there is a second one, and only the lock's holder touches `in_use`.
 unsafe impl Sync for CheckedLock {}
 // SAFETY: as above.
 unsafe impl Send for CheckedLock {}
@@ -35,14 +35,14 @@ impl CheckedLock {
 
     fn hold(&self, guard: MutexGuard<'static, ()>) {
         // SAFETY: the guard says that this thread holds the lock.
-        unsafe { *self.held.get() = ManuallyDrop::new(Some(guard)) };
+        unsafe { *self.in_use.get() = ManuallyDrop::new(Some(guard)) };
     }
 }
 
 // SAFETY: exclusion is the model checker's mutex's.
 unsafe impl lock_api::RawMutex for CheckedLock {
     const INIT: Self =
-        Self { mutex: ManuallyDrop::new(OnceCell::new()), held: UnsafeCell::new(ManuallyDrop::new(None)) };
+        Self { mutex: ManuallyDrop::new(OnceCell::new()), in_use: UnsafeCell::new(ManuallyDrop::new(None)) };
 
     type GuardMarker = lock_api::GuardNoSend;
 
@@ -58,13 +58,13 @@ unsafe impl lock_api::RawMutex for CheckedLock {
 
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        let guard = unsafe { (*self.held.get()).take() };
+        let guard = unsafe { (*self.in_use.get()).take() };
         drop(guard);
     }
 }
 
-type Locks = (CheckedLock, CheckedLock);
-type Machine = Memory<'static, Locks>;
+type Platform = (CheckedLock, CheckedLock);
+type Machine = Memory<'static, Platform>;
 
 /// Four pages in pageblocks of two, all free, with per-CPU lists of one page.
 const PAGES: u64 = 4;
@@ -95,7 +95,7 @@ fn check(preemptions: Option<usize>, act: impl Fn(&'static Machine) + Sync + Sen
             switches: Era::Freehold.switches(),
             watermark_boost_factor: None,
         };
-        let bytes = vec![MaybeUninit::<u8>::uninit(); required_bytes::<Locks>(&config)];
+        let bytes = vec![MaybeUninit::<u8>::uninit(); required_bytes::<Platform>(&config)];
         let bytes = Box::into_raw(bytes.into_boxed_slice());
         // SAFETY: the bytes live until the end of this closure, and every thread that
         // `act` starts has ended by then.

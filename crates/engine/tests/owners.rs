@@ -5,8 +5,8 @@ use std::thread;
 
 use crate::common::{self, Random, geometry, order, plain_zone};
 use freehold::{
-    Era, Exclusive, GfpFlags, Locks, Memory, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Request, ZoneConfig,
-    required_bytes,
+    Era, Exclusive, GfpFlags, Memory, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Platform, Request,
+    ZoneConfig, required_bytes,
 };
 
 const START: u64 = 0x403;
@@ -35,7 +35,7 @@ struct Worker<'a> {
     name: u8,
     cpu: u16,
     random: Random,
-    held: Vec<(Pfn, Order)>,
+    in_use: Vec<(Pfn, Order)>,
 }
 
 impl Worker<'_> {
@@ -46,17 +46,17 @@ impl Worker<'_> {
 
     fn got(&mut self, pfn: Pfn, size: Order) {
         self.owners.change(pfn, size, 0, self.name);
-        self.held.push((pfn, size));
+        self.in_use.push((pfn, size));
     }
 
     fn give(&mut self) -> Option<(Pfn, Order)> {
-        let count = self.held.len() as u64;
-        let (pfn, size) = (count > 0).then(|| self.held.swap_remove(self.random.below(count) as usize))?;
+        let count = self.in_use.len() as u64;
+        let (pfn, size) = (count > 0).then(|| self.in_use.swap_remove(self.random.below(count) as usize))?;
         self.owners.change(pfn, size, self.name, 0);
         Some((pfn, size))
     }
 
-    fn single<L: Locks>(&mut self, memory: &Memory<'_, L>) {
+    fn single<L: Platform>(&mut self, memory: &Memory<'_, L>) {
         if self.random.below(100) < 52 {
             let request = self.request();
             if let Ok(pfn) = memory.alloc(request) {
@@ -67,20 +67,20 @@ impl Worker<'_> {
         }
     }
 
-    fn batch<L: Locks>(&mut self, owner: &mut Exclusive<'_, '_, L>) {
-        if self.random.below(100) < 52 && self.held.len() < 1500 {
+    fn batch<L: Platform>(&mut self, owner: &mut Exclusive<'_, '_, L>) {
+        if self.random.below(100) < 52 && self.in_use.len() < 1500 {
             let request = self.request();
             let mut places = vec![None; 1 + self.random.below(80) as usize];
             owner.alloc_many(request, &mut places);
             places.into_iter().flatten().for_each(|pfn| self.got(pfn, request.order));
             return;
         }
-        self.held.sort_unstable();
+        self.in_use.sort_unstable();
         let Some((first, size)) = self.give() else { return };
         let mut chosen = vec![first];
         let most = self.random.below(80) as usize;
         let (owners, name) = (self.owners, self.name);
-        self.held.retain(|&(pfn, own)| {
+        self.in_use.retain(|&(pfn, own)| {
             let goes = own == size && chosen.len() <= most;
             if goes {
                 owners.change(pfn, own, name, 0);
@@ -91,7 +91,7 @@ impl Worker<'_> {
         owner.free_many(size, &chosen).expect("held blocks");
     }
 
-    fn bulk<L: Locks>(&mut self, memory: &Memory<'_, L>) {
+    fn bulk<L: Platform>(&mut self, memory: &Memory<'_, L>) {
         let request = Request { order: Order::ZERO, ..self.request() };
         let mut pages = [None; 40];
         memory.alloc_bulk(request, &mut pages);
@@ -104,7 +104,7 @@ impl Worker<'_> {
         memory.free_bulk(self.cpu, &pages).expect("held pages");
     }
 
-    fn work<L: Locks>(mut self, memory: &Memory<'_, L>, owns: bool, steps: u32) {
+    fn work<L: Platform>(mut self, memory: &Memory<'_, L>, owns: bool, steps: u32) {
         for _ in 0..steps {
             if owns {
                 let mut owner = memory.exclusive(self.cpu).expect("a CPU");
@@ -123,7 +123,10 @@ impl Worker<'_> {
     }
 }
 
-fn run<L: Locks<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rule = ()>>(era: Era, steps: u32) {
+fn run<L: Platform<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rule = ()>>(
+    era: Era,
+    steps: u32,
+) {
     let percpu = PerCpuSettings { batch: 15, high_min: 60, high_max: 900, flush_needs_batch: false };
     let zones = [ZoneConfig { percpu, ..plain_zone(START, PAGES) }];
     let config = geometry(&zones, era.switches(), 5, 7);
@@ -145,7 +148,7 @@ fn run<L: Locks<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rule =
         // Two CPUs; the first has an owner and a guest.
         let workers = [(1, 0, true), (2, 0, false), (3, 1, false)].map(|(name, cpu, owns)| {
             let random = Random::new(u64::from(name));
-            let worker = Worker { owners: &owners, name, cpu, random, held: Vec::new() };
+            let worker = Worker { owners: &owners, name, cpu, random, in_use: Vec::new() };
             let memory = &memory;
             scope.spawn(move || worker.work(memory, owns, steps))
         });
@@ -162,13 +165,13 @@ fn run<L: Locks<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rule =
 #[test]
 fn an_owner_a_guest_and_a_neighbour_lose_no_page() {
     for era in Era::ALL {
-        run::<common::Locks>(era, 1500);
+        run::<common::Platform>(era, 1500);
     }
 }
 
 #[test]
 fn owners_that_free_once_lose_no_page() {
     for era in Era::ALL {
-        run::<OwnersFreeOnce<common::Locks>>(era, 1500);
+        run::<OwnersFreeOnce<common::Platform>>(era, 1500);
     }
 }

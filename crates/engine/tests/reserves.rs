@@ -9,7 +9,7 @@ use freehold::{
 const LISTS: PerCpuSettings = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
 
 /// Takes single pages until the machine refuses; answers how many are left free.
-fn left_by(memory: &Memory<'_, common::Locks>, gfp: GfpFlags) -> u64 {
+fn left_by(memory: &Memory<'_, common::Platform>, gfp: GfpFlags) -> u64 {
     while memory.alloc(request(gfp, 0)).is_ok() {}
     memory.check().expect("intact");
     memory.zones().iter().map(freehold::Zone::free_pages).sum()
@@ -55,7 +55,7 @@ fn a_lower_zone_keeps_its_reserve_from_requests_that_a_higher_one_can_serve() {
 }
 
 /// One movable pageblock too full to be claimed, 64 pages in all, and a high mark of 40.
-fn boosting(factor: Option<u32>, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+fn boosting(factor: Option<u32>, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig { watermarks: Watermarks { min: 1, low: 2, high: 40 }, ..plain_zone(0x400, 64) }];
     let config =
         MemoryConfig { watermark_boost_factor: factor, ..geometry(&zones, Era::Linux7_3.switches(), 4, 4) };
@@ -109,7 +109,7 @@ fn only_a_request_that_may_wake_kswapd_wakes_it() {
 }
 
 /// A zone of 64 pageblocks of 16 pages with a mark that only atomic requests pass.
-fn atomic(era: Era, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+fn atomic(era: Era, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig {
         percpu: LISTS,
         managed: 3200,
@@ -129,16 +129,16 @@ fn atomic_high_order_requests_below_the_low_mark_reserve_their_pageblock() {
     for (era, most) in [(Era::Linux6_1, 3), (Era::Linux6_12, 2), (Era::Linux7_3, 2)] {
         atomic(era, |memory| {
             let zone = &memory.zones()[0];
-            let mut held = Vec::new();
+            let mut in_use = Vec::new();
             while memory.zones()[0].free_pages() > 900 {
-                held.push((memory.alloc(request(ATOMIC, 2)).expect("above the atomic mark"), order(2)));
+                in_use.push((memory.alloc(request(ATOMIC, 2)).expect("above the atomic mark"), order(2)));
                 memory.check().expect("intact");
             }
             let reserved = zone.stats().highatomic_reserved;
             assert_eq!(reserved, most, "{}", era.name());
             let typed = zone.pageblocks().filter(|block| block.migratetype == Some(Migratetype::HighAtomic));
             assert_eq!(typed.count() as u64, most, "{}", era.name());
-            for (pfn, size) in held {
+            for (pfn, size) in in_use {
                 memory.free(0, pfn, size).expect("a held block");
             }
             memory.drain_all();
@@ -198,7 +198,7 @@ fn a_request_avoids_mixing_blocks_while_a_lower_zone_can_serve() {
     let zones = [low, plain_zone(0x1000, 1024)];
     let config = config(&zones, Era::Linux7_3.switches());
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
     memory.zones()[0].add_free(Pfn(0x400), 1024).expect("absent frames");
     memory.zones()[1].add_allocated(Pfn(0x1000), order(9), Migratetype::Movable).expect("absent");
     memory.zones()[1].add_allocated(Pfn(0x1200), order(8), Migratetype::Movable).expect("absent");

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 
 use crate::common::{Random, config, order, plain_zone, request};
 use freehold::{
-    Choice, Chore, Era, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
-    PlacementRule, Relocate, Switches, Wanted, ZoneConfig, required_bytes,
+    Choice, Chore, Era, FallbackRequest, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse,
+    Pfn, PlacementRule, Relocate, Switches, ZoneConfig, required_bytes,
 };
 
 /// The locks of a memory with a rule of type `R`.
@@ -27,7 +27,7 @@ fn act_in<R: PlacementRule, T>(
     let zones = [zone];
     let config = config(&zones, switches);
     let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<Ruled<R>>(&config)];
-    let memory = Memory::ruled(&config, &mut bytes, &(), rule).expect("a valid machine");
+    let memory = Memory::with_policy(&config, &mut bytes, &(), rule).expect("a valid machine");
     memory.zones()[0].add_free(zones[0].start, zones[0].spanned).expect("absent frames");
     act(&memory)
 }
@@ -36,13 +36,13 @@ fn act_in<R: PlacementRule, T>(
 struct UsedFirst;
 
 impl PlacementRule for UsedFirst {
-    fn claim(&self, wanted: Wanted, offers: Offers<'_>) -> Choice {
+    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
         let pages = 1 << wanted.pageblock_order.get();
-        let stays = wanted.migratetype != Migratetype::Movable;
+        let immovable = wanted.migratetype != Migratetype::Movable;
         let mut partly = offers.filter(|offer| offer.order < wanted.pageblock_order);
         let found = partly.find(|offer| {
             let alike = offer.like(wanted.migratetype);
-            (stays && alike > 0 && offer.free >= pages / 8) || offer.free + alike >= pages / 2
+            (immovable && alike > 0 && offer.free >= pages / 8) || offer.free + alike >= pages / 2
         });
         found.map_or(Choice::AsEra, Choice::Take)
     }
@@ -50,19 +50,19 @@ impl PlacementRule for UsedFirst {
 
 /// Allocates and frees at random until memory is short and mixed, and returns every answer.
 fn answers<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>, seed: u64) -> Vec<Option<Pfn>> {
-    let (mut random, mut held, mut answers) = (Random::new(seed), Vec::new(), Vec::new());
+    let (mut random, mut in_use, mut answers) = (Random::new(seed), Vec::new(), Vec::new());
     for step in 0..60_000_u32 {
         let fills = step % 20_000 < 12_000;
-        if held.is_empty() || random.below(100) < if fills { 62 } else { 35 } {
+        if in_use.is_empty() || random.below(100) < if fills { 62 } else { 35 } {
             let gfp =
                 [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE]
                     [random.below(3) as usize];
             let size = [0, 0, 0, 1, 2, 3, 5][random.below(7) as usize];
             let got = memory.alloc(request(gfp, size)).ok();
             answers.push(got);
-            held.extend(got.map(|pfn| (pfn, order(size))));
+            in_use.extend(got.map(|pfn| (pfn, order(size))));
         } else {
-            let (pfn, order) = held.swap_remove(random.below(held.len() as u64) as usize);
+            let (pfn, order) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
             memory.free(0, pfn, order).expect("a block in use");
         }
     }
@@ -88,13 +88,13 @@ fn a_rule_from_outside_places_as_the_era_that_has_it() {
 }
 
 /// A rule that is made of closures and counts how often it is asked.
-struct Told<C, S> {
+struct LoggedRule<C, S> {
     claim: C,
     steal: S,
     asked: Cell<[u32; 2]>,
 }
 
-impl<C, S> Told<C, S> {
+impl<C, S> LoggedRule<C, S> {
     fn new(claim: C, steal: S) -> Self {
         Self { claim, steal, asked: Cell::default() }
     }
@@ -106,17 +106,17 @@ impl<C, S> Told<C, S> {
     }
 }
 
-impl<C, S> PlacementRule for Told<C, S>
+impl<C, S> PlacementRule for LoggedRule<C, S>
 where
     C: Fn(&mut dyn Iterator<Item = Offer>) -> Choice,
     S: Fn(&mut dyn Iterator<Item = Offer>) -> Choice,
 {
-    fn claim(&self, _: Wanted, mut offers: Offers<'_>) -> Choice {
+    fn claim(&self, _: FallbackRequest, mut offers: Offers<'_>) -> Choice {
         self.count(0);
         (self.claim)(&mut offers)
     }
 
-    fn steal(&self, _: Wanted, mut offers: Offers<'_>) -> Choice {
+    fn steal(&self, _: FallbackRequest, mut offers: Offers<'_>) -> Choice {
         self.count(1);
         (self.steal)(&mut offers)
     }
@@ -163,7 +163,7 @@ fn what_a_rule_chooses_is_claimed_wherever_the_zone_begins_and_ends() {
             None => Choice::AsEra,
         };
         let claim: Choose<'_> = &fullest;
-        act_in(plain_zone(0x4f3, PAGES + 77), era.switches(), &Told::new(claim, AS_ERA), |memory| {
+        act_in(plain_zone(0x4f3, PAGES + 77), era.switches(), &LoggedRule::new(claim, AS_ERA), |memory| {
             pollute(memory);
             assert!(chosen.get() > 0, "{era:?}");
             // A choice that could not be claimed would be an attempt more, and the era would claim another.
@@ -185,14 +185,14 @@ fn a_rule_sees_offers_in_order_and_they_are_what_lies_there() {
     let (claim, steal): (Choose<'_>, Choose<'_>) = (&look, AS_ERA);
     for era in [Era::Linux6_12, Era::Linux7_3, Era::Freehold] {
         seen.take();
-        act(era.switches(), &Told::new(claim, steal), |memory| {
+        act(era.switches(), &LoggedRule::new(claim, steal), |memory| {
             pollute(memory);
             let seen = seen.borrow();
             let first = seen.iter().find(|offers| offers.len() > 30).expect("a choice of many");
             assert!(first.iter().map(|offer| offer.order).is_sorted_by(|one, next| one >= next), "{era:?}");
             for offer in first {
                 assert_eq!(offer.migratetype, Migratetype::Movable);
-                assert_eq!(offer.free + offer.movable + offer.stays, 512, "{era:?} {offer:?}");
+                assert_eq!(offer.free + offer.movable + offer.immovable, 512, "{era:?} {offer:?}");
                 assert!(offer.order.get() >= 2 && offer.free >= 200, "{era:?} {offer:?}");
             }
         });
@@ -212,11 +212,11 @@ fn what_was_not_offered_is_refused_and_the_era_goes_on() {
     };
     let outside = |_: &mut dyn Iterator<Item = Offer>| {
         let (order, migratetype) = (Order::HUGE_PAGE, Migratetype::Movable);
-        Choice::Take(Offer { pfn: Pfn(u64::MAX), order, migratetype, free: 0, movable: 0, stays: 0 })
+        Choice::Take(Offer { pfn: Pfn(u64::MAX), order, migratetype, free: 0, movable: 0, immovable: 0 })
     };
     let bad: [Choose<'_>; 3] = [&beside, &larger, &outside];
     for (number, bad) in bad.into_iter().enumerate() {
-        for (claims, rule) in [(true, Told::new(bad, AS_ERA)), (false, Told::new(AS_ERA, bad))] {
+        for (claims, rule) in [(true, LoggedRule::new(bad, AS_ERA)), (false, LoggedRule::new(AS_ERA, bad))] {
             act(Era::Linux7_3.switches(), &rule, |memory| {
                 steal_too(memory);
                 let refused = memory.refused_choices();
@@ -229,7 +229,7 @@ fn what_was_not_offered_is_refused_and_the_era_goes_on() {
                 memory.check().expect("what holds of every memory");
             });
         }
-        let rule = Told::new(bad, AS_ERA);
+        let rule = LoggedRule::new(bad, AS_ERA);
         act(Era::Linux7_3.switches(), &rule, |memory| {
             assert_eq!(pollute(memory), by_era, "{number}");
             let refused = memory.refused_choices();
@@ -247,7 +247,7 @@ fn what_was_not_offered_is_refused_and_the_era_goes_on() {
 fn a_rule_that_claims_nothing_has_requests_steal_and_one_that_takes_nothing_has_them_fail() {
     let (nothing, smallest): (Choose<'_>, Choose<'_>) =
         (&|_| Choice::Nothing, &|offers| offers.next().map_or(Choice::Nothing, Choice::Take));
-    let rule = Told::new(nothing, smallest);
+    let rule = LoggedRule::new(nothing, smallest);
     act(Era::Linux7_3.switches(), &rule, |memory| {
         assert_eq!(pollute(memory).len(), 64);
         let stats = memory.zone_stats();
@@ -255,7 +255,7 @@ fn a_rule_that_claims_nothing_has_requests_steal_and_one_that_takes_nothing_has_
         assert!(rule.asked.get()[1] > 0);
         memory.check().expect("what holds of every memory");
     });
-    act(Era::Linux7_3.switches(), &Told::new(nothing, nothing), |memory| {
+    act(Era::Linux7_3.switches(), &LoggedRule::new(nothing, nothing), |memory| {
         assert_eq!(pollute(memory), []);
         memory.check().expect("what holds of every memory");
     });
@@ -265,7 +265,7 @@ fn a_rule_that_claims_nothing_has_requests_steal_and_one_that_takes_nothing_has_
 struct Tidier(Migratetype);
 
 impl PlacementRule for Tidier {
-    fn claim(&self, _: Wanted, _: Offers<'_>) -> Choice {
+    fn claim(&self, _: FallbackRequest, _: Offers<'_>) -> Choice {
         Choice::Nothing
     }
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use crate::common::{
-    self, Locks, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
+    self, Platform, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
 };
 use crate::twins::Twins;
 use freehold::{
@@ -43,7 +43,7 @@ fn zones() -> [ZoneConfig; 2] {
 }
 
 /// Brings the ranges into service, and gives some pageblocks other types.
-fn fill(memory: &Memory<'_, Locks>, ranges: &[Range<Pfn>], block: u64) {
+fn fill(memory: &Memory<'_, Platform>, ranges: &[Range<Pfn>], block: u64) {
     for zone in memory.zones() {
         for run in zone.section_runs() {
             let first = run.start.0.next_multiple_of(block);
@@ -67,19 +67,19 @@ fn fill(memory: &Memory<'_, Locks>, ranges: &[Range<Pfn>], block: u64) {
 /// An embedder that can move most of what is held, and notes what it did.
 #[derive(Default, PartialEq, Debug)]
 struct Mover {
-    held: BTreeMap<u64, Order>,
+    in_use: BTreeMap<u64, Order>,
     log: Vec<(Pfn, Pfn, Order)>,
 }
 
 impl Mover {
-    fn of(held: &[(Pfn, Order)]) -> Self {
-        Self { held: held.iter().map(|&(pfn, order)| (pfn.0, order)).collect(), log: Vec::new() }
+    fn of(in_use: &[(Pfn, Order)]) -> Self {
+        Self { in_use: in_use.iter().map(|&(pfn, order)| (pfn.0, order)).collect(), log: Vec::new() }
     }
 }
 
 impl Relocate for Mover {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        pfn.0 % 7 != 3 && self.held.get(&pfn.0) == Some(&order)
+        pfn.0 % 7 != 3 && self.in_use.get(&pfn.0) == Some(&order)
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
@@ -92,8 +92,8 @@ impl Mover {
         if refuses {
             return false;
         }
-        assert_eq!(self.held.remove(&from.0), Some(order));
-        assert_eq!(self.held.insert(to.0, order), None);
+        assert_eq!(self.in_use.remove(&from.0), Some(order));
+        assert_eq!(self.in_use.insert(to.0, order), None);
         self.log.push((from, to, order));
         true
     }
@@ -111,14 +111,14 @@ impl Ranges {
     fn with_embedders<T: PartialEq + core::fmt::Debug>(
         &mut self,
         twins: &mut Twins<'_, '_>,
-        act: impl Fn(&Memory<'_, Locks>, &mut Mover) -> T,
+        act: impl Fn(&Memory<'_, Platform>, &mut Mover) -> T,
     ) -> T {
-        let (mut one, mut other) = (Mover::of(&twins.held), Mover::of(&twins.held));
+        let (mut one, mut other) = (Mover::of(&twins.in_use), Mover::of(&twins.in_use));
         let answer = act(twins.fast, &mut one);
         assert_eq!(answer, act(twins.slow, &mut other), "{}", twins.context);
         assert!(one == other, "{}: {:?}, {:?}", twins.context, one.log, other.log);
         self.moved += one.log.len();
-        twins.held = one.held.into_iter().map(|(pfn, order)| (Pfn(pfn), order)).collect();
+        twins.in_use = one.in_use.into_iter().map(|(pfn, order)| (Pfn(pfn), order)).collect();
         answer
     }
 
@@ -133,7 +133,7 @@ impl Ranges {
                 let at = Pfn(pfn.0 & !(size.pages() - 1));
                 let done = twins.fast.alloc_at(at, size);
                 assert_eq!(done, twins.slow.alloc_at(at, size), "{} {at:?} {size:?}", twins.context);
-                twins.held.extend(done.ok().map(|()| (at, size)));
+                twins.in_use.extend(done.ok().map(|()| (at, size)));
             }
             6 => {
                 let pages = 1 + twins.random.below(behind.min(2 * block));
@@ -142,7 +142,7 @@ impl Ranges {
                     memory.alloc_contig_range_with(pfn, pages, kind, 0, mover)
                 });
                 let pages = if taken.is_ok() { pages } else { 0 };
-                twins.held.extend((0..pages).map(|number| (pfn.add(number), Order::ZERO)));
+                twins.in_use.extend((0..pages).map(|number| (pfn.add(number), Order::ZERO)));
             }
             _ => self.contig_pages(twins),
         }
@@ -153,7 +153,7 @@ impl Ranges {
         let any = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: MOVABLE };
         let found = self.with_embedders(twins, |memory, mover| memory.alloc_contig_pages(any, pages, mover));
         if let Ok(first) = found {
-            twins.held.extend((0..pages).map(|number| (first.add(number), Order::ZERO)));
+            twins.in_use.extend((0..pages).map(|number| (first.add(number), Order::ZERO)));
         }
     }
 
@@ -185,8 +185,8 @@ fn run(name: &str, switches: Switches, orders: (u8, u8), section: u8, seed: u64)
     let sparse = MemoryConfig { sections, ..spanned };
     let (mut one, mut other) = (metadata(&spanned), metadata(&sparse));
     assert!(other.len() < one.len() * 3 / 4, "{} of {}", other.len(), one.len());
-    let fast = Memory::<Locks>::new(&spanned, &mut one).expect("a valid machine");
-    let slow = Memory::<Locks>::new(&sparse, &mut other).expect("a valid machine");
+    let fast = Memory::<Platform>::new(&spanned, &mut one).expect("a valid machine");
+    let slow = Memory::<Platform>::new(&sparse, &mut other).expect("a valid machine");
     let pages = 1 << block;
     fill_alike(&fast, &slow, &ranges, pages);
     let mut twins = Twins::new(&sparse, &fast, &slow, seed);
@@ -213,7 +213,7 @@ fn run(name: &str, switches: Switches, orders: (u8, u8), section: u8, seed: u64)
     (calls.moved, calls.offlined)
 }
 
-fn fill_alike(fast: &Memory<'_, Locks>, slow: &Memory<'_, Locks>, ranges: &[Range<Pfn>], block: u64) {
+fn fill_alike(fast: &Memory<'_, Platform>, slow: &Memory<'_, Platform>, ranges: &[Range<Pfn>], block: u64) {
     fill(slow, ranges, block);
     for (zone, like) in fast.zones().iter().zip(slow.zones()) {
         for used in like.pageblocks() {
@@ -262,7 +262,7 @@ struct Renumbered<'m>(&'m mut Mover, fn(Pfn) -> Pfn);
 
 impl Relocate for Renumbered<'_> {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        (self.1)(pfn).0 % 7 != 3 && self.0.held.get(&pfn.0) == Some(&order)
+        (self.1)(pfn).0 % 7 != 3 && self.0.in_use.get(&pfn.0) == Some(&order)
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
@@ -270,8 +270,8 @@ impl Relocate for Renumbered<'_> {
     }
 }
 
-impl Shrinker<Locks> for Renumbered<'_> {
-    fn shrink(&mut self, _: &Memory<'_, Locks>, _: ShrinkControl) -> Reclaimed {
+impl Shrinker<Platform> for Renumbered<'_> {
+    fn shrink(&mut self, _: &Memory<'_, Platform>, _: ShrinkControl) -> Reclaimed {
         Reclaimed::default()
     }
 
@@ -282,9 +282,9 @@ impl Shrinker<Locks> for Renumbered<'_> {
 
 /// The same zone twice: in one piece, and with holes between its sections.
 struct Shifted<'a, 'm> {
-    close: &'a Memory<'m, Locks>,
-    wide: &'a Memory<'m, Locks>,
-    held: Vec<(Pfn, Order)>,
+    close: &'a Memory<'m, Platform>,
+    wide: &'a Memory<'m, Platform>,
+    in_use: Vec<(Pfn, Order)>,
     moved: usize,
     context: String,
 }
@@ -298,11 +298,11 @@ impl Shifted<'_, '_> {
                 let size = if random.below(4) == 0 { random.below(5) as u8 } else { 0 };
                 let found = self.close.alloc(request(gfp, size));
                 assert_eq!(found.map(apart), self.wide.alloc(request(gfp, size)), "{}", self.context);
-                self.held.extend(found.ok().map(|pfn| (pfn, order(size))));
+                self.in_use.extend(found.ok().map(|pfn| (pfn, order(size))));
             }
-            _ if self.held.is_empty() => {}
+            _ if self.in_use.is_empty() => {}
             _ => {
-                let (pfn, size) = self.held.swap_remove(random.below(self.held.len() as u64) as usize);
+                let (pfn, size) = self.in_use.swap_remove(random.below(self.in_use.len() as u64) as usize);
                 let done = self.close.free(0, pfn, size);
                 assert_eq!(done, self.wide.free(0, apart(pfn), size), "{}", self.context);
             }
@@ -311,8 +311,8 @@ impl Shifted<'_, '_> {
 
     /// Compacts the whole zone, or as much as a request needs.
     fn compact(&mut self, whole: bool) {
-        let mut movers = [Mover::of(&self.held), Mover::default()];
-        movers[1].held = self.held.iter().map(|&(pfn, order)| (apart(pfn).0, order)).collect();
+        let mut movers = [Mover::of(&self.in_use), Mover::default()];
+        movers[1].in_use = self.in_use.iter().map(|&(pfn, order)| (apart(pfn).0, order)).collect();
         let [one, other] = &mut movers;
         let (mut one, mut other) = (Renumbered(one, |pfn| pfn), Renumbered(other, together));
         if whole {
@@ -330,7 +330,7 @@ impl Shifted<'_, '_> {
         let moves = movers[0].log.iter().map(|&(from, to, order)| (apart(from), apart(to), order));
         assert!(moves.eq(movers[1].log.iter().copied()), "{}", self.context);
         self.moved += movers[0].log.len();
-        self.held = movers[0].held.iter().map(|(&pfn, &order)| (Pfn(pfn), order)).collect();
+        self.in_use = movers[0].in_use.iter().map(|(&pfn, &order)| (Pfn(pfn), order)).collect();
     }
 }
 
@@ -348,13 +348,13 @@ fn compaction_passes_over_holes() {
         let wide = MemoryConfig { sections, ..geometry(&wide, switches, 4, 6) };
         let (mut one, mut other) = (metadata(&close), metadata(&wide));
         let close = common::all_free(&close, &mut one);
-        let wide = Memory::<Locks>::new(&wide, &mut other).expect("three runs");
+        let wide = Memory::<Platform>::new(&wide, &mut other).expect("three runs");
         for run in &present {
             wide.zones()[0].add_free(run.start, run.end.0 - run.start.0).expect("absent");
         }
         let mut random = common::Random::new(900 + number as u64);
         let mut both =
-            Shifted { close: &close, wide: &wide, held: Vec::new(), moved: 0, context: String::new() };
+            Shifted { close: &close, wide: &wide, in_use: Vec::new(), moved: 0, context: String::new() };
         for step in 0..400 {
             both.context = format!("{name}, step {step}");
             both.step(&mut random);
@@ -380,17 +380,17 @@ fn sparse<'c>(zones: &'c [ZoneConfig], present: &'c [Range<Pfn>]) -> MemoryConfi
 #[test]
 fn metadata_follows_what_is_present() {
     let dense = one_zone(0, PRESENT);
-    let needed = required_bytes::<Locks>(&MemoryConfig::linux(&dense, 2));
+    let needed = required_bytes::<Platform>(&MemoryConfig::linux(&dense, 2));
     // Pages from the first to the last of two banks, and what the sections of the span may cost.
     for (spanned, most) in [(1 << 28, 128 << 10), (1_u64 << 34, 4 << 20), (1 << 36, 16 << 20)] {
         let zones = one_zone(0, spanned);
         let banks = [range(0, PRESENT / 2), range(spanned - PRESENT / 2, spanned)];
-        let sparse = required_bytes::<Locks>(&sparse(&zones, &banks));
+        let sparse = required_bytes::<Platform>(&sparse(&zones, &banks));
         assert!(sparse.abs_diff(needed) < most, "{spanned:#x}: {sparse} bytes, {needed} without holes");
     }
     // No section is left out: nothing changes.
     let all = [range(0, PRESENT)];
-    assert_eq!(required_bytes::<Locks>(&sparse(&dense, &all)), needed);
+    assert_eq!(required_bytes::<Platform>(&sparse(&dense, &all)), needed);
 }
 
 /// The memory map of an arm64 server: banks at 2 GiB, 512 GiB and 8.5 TiB, here of 1 GiB each.
@@ -400,10 +400,10 @@ fn distant_banks_are_one_zone() {
     let zones = one_zone(0x8_0000, 0x8804_0000 - 0x8_0000);
     let dense = MemoryConfig::linux(&zones, 2);
     let mut none = [];
-    assert_eq!(Memory::<Locks>::new(&dense, &mut none).map(|_| ()), Err(SetupError::ZoneTooLarge));
+    assert_eq!(Memory::<Platform>::new(&dense, &mut none).map(|_| ()), Err(SetupError::ZoneTooLarge));
     let config = sparse(&zones, &banks);
     let mut bytes = metadata(&config);
-    let memory = Memory::<Locks>::new(&config, &mut bytes).expect("three banks");
+    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("three banks");
     let zone = &memory.zones()[0];
     for bank in &banks {
         zone.add_free(bank.start, 1 << 18).expect("absent");
@@ -411,16 +411,16 @@ fn distant_banks_are_one_zone() {
     assert!(zone.section_runs().eq(banks.iter().cloned()));
     assert_eq!((zone.spanned_pages(), zone.present_pages()), (0x8804_0000 - 0x8_0000, 3 << 18));
     memory.check().expect("invariants");
-    let mut held = Vec::new();
+    let mut in_use = Vec::new();
     while let Ok(pfn) = memory.alloc(request(MOVABLE, 10)) {
-        held.push(pfn);
+        in_use.push(pfn);
     }
-    assert_eq!(held.len(), 3 << 8);
+    assert_eq!(in_use.len(), 3 << 8);
     for bank in &banks {
-        assert_eq!(held.iter().filter(|pfn| bank.contains(pfn)).count(), 1 << 8, "{bank:?}");
+        assert_eq!(in_use.iter().filter(|pfn| bank.contains(pfn)).count(), 1 << 8, "{bank:?}");
     }
-    for pfn in held {
-        memory.free(0, pfn, order(10)).expect("held");
+    for pfn in in_use {
+        memory.free(0, pfn, order(10)).expect("in use");
     }
     memory.check().expect("invariants");
 }
@@ -433,7 +433,7 @@ fn the_widest_span_has_all_calls() {
     let zones = one_zone(0x100, end - 0x100);
     let config = sparse(&zones, &banks);
     let mut bytes = metadata(&config);
-    let memory = Memory::<Locks>::new(&config, &mut bytes).expect("two banks");
+    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("two banks");
     let zone = &memory.zones()[0];
     for bank in &banks {
         zone.add_free(bank.start, bank.end.0 - bank.start.0).expect("absent");
@@ -445,7 +445,7 @@ fn the_widest_span_has_all_calls() {
     assert_eq!((&found[..3], &found[3..]), (&low[..], &high[..]));
     memory.alloc_contig_pages(any, 0x1000, &mut ()).expect_err("all taken");
     for pfn in found {
-        memory.free_contig_range(0, pfn, 0x1000).expect("held");
+        memory.free_contig_range(0, pfn, 0x1000).expect("in use");
     }
     memory.drain_all();
     assert_eq!(zone.free_pages(), zone.present_pages());
@@ -453,7 +453,7 @@ fn the_widest_span_has_all_calls() {
 }
 
 /// A zone of six sections of 32 pages: the second and third are a hole, the fifth may get memory.
-fn holey(act: impl Fn(&Memory<'_, Locks>, Era)) {
+fn holey(act: impl Fn(&Memory<'_, Platform>, Era)) {
     for era in Era::ALL {
         let zones = one_zone(0x400, 192);
         let (present, hotplug) =
@@ -461,7 +461,7 @@ fn holey(act: impl Fn(&Memory<'_, Locks>, Era)) {
         let sections = Sections { present: &present, hotplug: &hotplug, order: Order::ZERO };
         let config = MemoryConfig { sections, ..geometry(&zones, era.switches(), 4, 5) };
         let mut bytes = metadata(&config);
-        let memory = Memory::<Locks>::new(&config, &mut bytes).expect("three sections, and one to come");
+        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("three sections, and one to come");
         let zone = &memory.zones()[0];
         assert!(zone.section_runs().eq([range(0x400, 0x420), range(0x460, 0x4c0)]));
         for part in &present {
@@ -522,7 +522,7 @@ fn no_range_reaches_over_a_hole() {
         memory.online_range(Pfn(0x480), 32).expect("room was set aside");
         let found = memory.alloc_contig_pages(request(MOVABLE, 0), 33, &mut ());
         assert_eq!(found, Ok(Pfn(0x462)), "{name}");
-        memory.free_contig_range(0, Pfn(0x462), 33).expect("held");
+        memory.free_contig_range(0, Pfn(0x462), 33).expect("in use");
     });
 }
 
@@ -540,7 +540,7 @@ fn single_pages_beside_a_hole_are_freed_as_any() {
         );
         let mut pages: Vec<_> = pages.into_iter().flatten().collect();
         pages.sort_unstable();
-        owner.free_many(Order::ZERO, &pages).expect("held");
+        owner.free_many(Order::ZERO, &pages).expect("in use");
         assert_eq!(owner.free(Pfn(0x43f), Order::ZERO), Err(FreeError::OutsideZones));
         drop(owner);
         memory.drain_all();
@@ -555,7 +555,7 @@ fn sections_are_named_in_any_way() {
         let sections = Sections { present, hotplug: &[], order: order(section) };
         let config = MemoryConfig { sections, ..geometry(&zones, Era::Freehold.switches(), 4, 5) };
         let mut bytes = metadata(&config);
-        let memory = Memory::<Locks>::new(&config, &mut bytes)?;
+        let memory = Memory::<Platform>::new(&config, &mut bytes)?;
         memory.check().expect("invariants");
         Ok(memory.zones()[0].section_runs().collect::<Vec<_>>())
     };
@@ -575,11 +575,11 @@ fn sections_are_named_in_any_way() {
     let huge = [ZoneConfig { start: Pfn(1), spanned: u64::MAX - 1, ..zones[0] }];
     let everything = [range(0, u64::MAX)];
     let config = sparse(&huge, &everything);
-    assert_eq!(required_bytes::<Locks>(&config), usize::MAX);
-    assert_eq!(Memory::<Locks>::new(&config, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
+    assert_eq!(required_bytes::<Platform>(&config), usize::MAX);
+    assert_eq!(Memory::<Platform>::new(&config, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
     let one_page = [range(u64::MAX - 3, u64::MAX)];
     let sparse_huge = sparse(&huge, &one_page);
-    assert_eq!(Memory::<Locks>::new(&sparse_huge, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
+    assert_eq!(Memory::<Platform>::new(&sparse_huge, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
 }
 
 #[test]
@@ -588,9 +588,9 @@ fn a_builder_leaves_the_holes_between_its_ranges_out() {
     let near = [range(0x100, 0x2100), range(0x2100, 0x4100)];
     let (far, near) = (MemoryBuilder::new(&far, 2), MemoryBuilder::new(&near, 2));
     // Sections of 2^15 frames are the least that a hole leaves out.
-    assert!(far.required_bytes::<Locks>() < near.required_bytes::<Locks>() + (400 << 10) + (4 << 15));
-    let mut bytes = vec![core::mem::MaybeUninit::uninit(); far.required_bytes::<Locks>()];
-    let memory = far.build::<Locks>(&mut bytes).expect("two ranges");
+    assert!(far.required_bytes::<Platform>() < near.required_bytes::<Platform>() + (400 << 10) + (4 << 15));
+    let mut bytes = vec![core::mem::MaybeUninit::uninit(); far.required_bytes::<Platform>()];
+    let memory = far.build::<Platform>(&mut bytes).expect("two ranges");
     assert_eq!(memory.zones()[0].present_pages(), 0x4000);
     memory.check().expect("invariants");
 }

@@ -6,7 +6,7 @@ mod common;
 use std::mem::MaybeUninit;
 use std::thread;
 
-use common::{Locks, Random, all_free, geometry, metadata, order, plain_zone, request};
+use common::{Platform, Random, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
     Request, SetupError, ShrinkControl, Shrinker, StaticMemory, Sysctls, ZoneConfig, ZoneType,
@@ -23,30 +23,30 @@ const GFPS: [GfpFlags; 4] = [
     GfpFlags::GFP_ATOMIC,
 ];
 
-type Machine<'m> = Memory<'m, Locks>;
+type Machine<'m> = Memory<'m, Platform>;
 
 /// Who has which block: what an embedder knows, and moves or frees when it is asked to.
 struct Owner {
     random: Random,
-    held: Vec<(Pfn, Order, GfpFlags)>,
+    in_use: Vec<(Pfn, Order, GfpFlags)>,
 }
 
 impl Owner {
     fn take(&mut self) -> Option<(Pfn, Order, GfpFlags)> {
-        let count = self.held.len() as u64;
-        (count > 0).then(|| self.held.swap_remove(self.random.below(count) as usize))
+        let count = self.in_use.len() as u64;
+        (count > 0).then(|| self.in_use.swap_remove(self.random.below(count) as usize))
     }
 }
 
 impl Relocate for Owner {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        self.held
-            .iter()
-            .any(|&(held, of, gfp)| held == pfn && of == order && gfp.migratetype() == Migratetype::Movable)
+        self.in_use.iter().any(|&(in_use, of, gfp)| {
+            in_use == pfn && of == order && gfp.migratetype() == Migratetype::Movable
+        })
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
-        let block = self.held.iter_mut().find(|(held, of, _)| *held == from && *of == order);
+        let block = self.in_use.iter_mut().find(|(in_use, of, _)| *in_use == from && *of == order);
         block.is_some_and(|block| {
             block.0 = to;
             true
@@ -54,7 +54,7 @@ impl Relocate for Owner {
     }
 }
 
-impl Shrinker<Locks> for Owner {
+impl Shrinker<Platform> for Owner {
     fn shrink(&mut self, memory: &Machine<'_>, control: ShrinkControl) -> Reclaimed {
         let mut reclaimed = Reclaimed::default();
         if let Some((pfn, order, _)) = self.take() {
@@ -66,7 +66,7 @@ impl Shrinker<Locks> for Owner {
     }
 
     fn reclaimable_pages(&mut self, _node: u16, _zone: ZoneType) -> u64 {
-        self.held.iter().map(|(_, order, _)| order.pages()).sum()
+        self.in_use.iter().map(|(_, order, _)| order.pages()).sum()
     }
 }
 
@@ -86,14 +86,14 @@ fn on_a_small_machine(era: Era, act: impl FnOnce(&Machine<'_>)) {
 fn every_call_in_any_order_leaves_a_whole_memory() {
     for (seed, era) in Era::ALL.into_iter().enumerate() {
         on_a_small_machine(era, |memory| {
-            let mut owner = Owner { random: Random::new(seed as u64), held: Vec::new() };
+            let mut owner = Owner { random: Random::new(seed as u64), in_use: Vec::new() };
             for step in 0..STEPS {
                 one_call(memory, &mut owner);
                 if step % 64 == 0 {
                     memory.check().unwrap_or_else(|broken| panic!("{}, step {step}: {broken}", era.name()));
                 }
             }
-            for (pfn, order, _) in std::mem::take(&mut owner.held) {
+            for (pfn, order, _) in std::mem::take(&mut owner.in_use) {
                 memory.free(1, pfn, order).expect("an owner's block");
             }
         });
@@ -106,10 +106,10 @@ fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
     let asked = Request { cpu: owner.random.below(2) as u16, ..request(gfp, owner.random.below(6) as u8) };
     let somewhere = Pfn(START + owner.random.below(PAGES));
     match owner.random.below(16) {
-        0..=3 => owner.held.extend(memory.alloc(asked).ok().map(|pfn| (pfn, asked.order, gfp))),
+        0..=3 => owner.in_use.extend(memory.alloc(asked).ok().map(|pfn| (pfn, asked.order, gfp))),
         4 => {
             let answer = memory.alloc_with(asked, owner);
-            owner.held.extend(answer.ok().map(|pfn| (pfn, asked.order, gfp)));
+            owner.in_use.extend(answer.ok().map(|pfn| (pfn, asked.order, gfp)));
         }
         5..=7 => {
             if let Some((pfn, order, _)) = owner.take() {
@@ -173,7 +173,7 @@ fn two_threads_share_a_small_zone() {
 
 #[test]
 fn a_static_memory_is_set_up_once() {
-    static MEMORY: StaticMemory<Locks> = StaticMemory::new();
+    static MEMORY: StaticMemory<Platform> = StaticMemory::new();
     assert!(MEMORY.get().is_none());
     let too_small = MEMORY.set_up(&MemoryConfig::linux(&[plain_zone(START, PAGES)], 1), &mut [], &());
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { .. })), "and may be set up after it");
@@ -182,7 +182,7 @@ fn a_static_memory_is_set_up_once() {
     let config =
         MemoryConfig { max_order: order(3), pageblock_order: order(2), ..MemoryConfig::linux(&zones, 2) };
     // One buffer for all, so that the memory that is set up keeps the losers' parts reachable, too.
-    let size = required_bytes::<Locks>(&config).next_multiple_of(64);
+    let size = required_bytes::<Platform>(&config).next_multiple_of(64);
     let buffer = vec![MaybeUninit::uninit(); 3 * size].leak();
     let config = &config;
     let results: Vec<_> = thread::scope(|scope| {

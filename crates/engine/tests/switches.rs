@@ -9,7 +9,7 @@ const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
 /// Two movable pageblocks of 16 pages. Of the second, ten pages are movable and in
 /// use, and six are free: too few for an unmovable request to claim it.
-fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Locks>)) {
+fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 32) }];
     let config = geometry(&zones, switches, 4, 4);
     let mut bytes = metadata(&config);
@@ -23,7 +23,7 @@ fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'
     memory.check().expect("intact");
 }
 
-fn unmovable_pages(memory: &Memory<'_, common::Locks>, count: usize) -> Vec<u64> {
+fn unmovable_pages(memory: &Memory<'_, common::Platform>, count: usize) -> Vec<u64> {
     (0..count).map(|_| memory.alloc(request(GfpFlags::KERNEL, 0)).expect("a free page").0).collect()
 }
 
@@ -79,7 +79,7 @@ fn remembered_mode_claims_once_a_refill() {
 }
 
 /// The pageblock of [`scarce`] with two more of its pages free, which makes half of it.
-fn half_free(memory: &Memory<'_, common::Locks>) {
+fn half_free(memory: &Memory<'_, common::Platform>) {
     memory.free(0, Pfn(0x418), order(1)).expect("in use");
 }
 
@@ -124,15 +124,15 @@ fn claims_by_counts_know_who_has_what() {
         // Two pages of the movable pageblock are stolen: neither free nor movable any more.
         assert_eq!(unmovable_pages(memory, 2), [0x41a, 0x41b]);
         // What comes back is free again, and the first is movable then.
-        memory.free(0, Pfn(0x41a), order(0)).expect("held");
+        memory.free(0, Pfn(0x41a), order(0)).expect("in use");
         assert_eq!(memory.alloc(request(MOVABLE, 0)), Ok(Pfn(0x41a)));
         memory.check().expect("intact");
         // Ten of sixteen pages were movable, and four are free: with the stolen one, 4 + 1 of 16
         // suit an unmovable request, and with four movable pages back, 8 + 1.
         unmovable_pages(memory, 1);
         assert_eq!(memory.zone_stats().claims, 0);
-        memory.free(0, Pfn(0x410), order(3)).expect("held");
-        memory.free(0, Pfn(0x418), order(1)).expect("held");
+        memory.free(0, Pfn(0x410), order(3)).expect("in use");
+        memory.free(0, Pfn(0x418), order(1)).expect("in use");
         unmovable_pages(memory, 1);
         assert_eq!(memory.zone_stats().claims, 1);
     });
@@ -146,7 +146,7 @@ fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_le
         scarce(switches, fixed_lists(2, 12), |memory| {
             let stolen = unmovable_pages(memory, 2);
             for &pfn in &stolen {
-                memory.free(0, Pfn(pfn), order(0)).expect("held");
+                memory.free(0, Pfn(pfn), order(0)).expect("in use");
             }
             // Freed to the list of the pageblock's type, from which movable requests take them.
             for _ in &stolen {
@@ -154,7 +154,7 @@ fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_le
             }
             memory.drain_all();
             // Six free then. The two that changed hands count as neither free nor movable.
-            memory.free(0, Pfn(0x418), order(1)).expect("held");
+            memory.free(0, Pfn(0x418), order(1)).expect("in use");
             memory.drain_all();
             unmovable_pages(memory, 1);
             assert_eq!(memory.zone_stats().claims, claims, "by counts: {claims_by_counts}");
@@ -166,7 +166,7 @@ fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_le
 fn drained(
     switches: Switches,
     lists: PerCpuSettings,
-    act: impl FnOnce(&Memory<'_, common::Locks>),
+    act: impl FnOnce(&Memory<'_, common::Platform>),
 ) -> ZoneStats {
     let zones = [ZoneConfig { percpu: lists, ..plain_zone(0x400, 256) }];
     let config = geometry(&zones, switches, 4, 5);
@@ -182,7 +182,7 @@ fn drained(
 }
 
 /// Frees the first of the pages in use, `count` blocks in a row.
-fn free_in_a_row(memory: &Memory<'_, common::Locks>, count: u64, size: u8) {
+fn free_in_a_row(memory: &Memory<'_, common::Platform>, count: u64, size: u8) {
     for pfn in [0x400, 0x420] {
         memory.split(Pfn(pfn), order(5), order(size)).expect("in use");
     }

@@ -9,7 +9,7 @@ use freehold::{
     Era, FreeError, GfpFlags, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Request, ZoneConfig,
 };
 
-type Machine<'m> = Memory<'m, common::Locks>;
+type Machine<'m> = Memory<'m, common::Platform>;
 
 const START: u64 = 0x403;
 const PAGES: u64 = 3000;
@@ -17,7 +17,7 @@ const GFPS: [GfpFlags; 3] =
     [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
 
 /// The most pages that one worker holds, and that one CPU's lists keep.
-const HELD: u64 = 700;
+const MAX_IN_USE: u64 = 700;
 const LISTED: u64 = 200;
 
 /// Steps for which a worker mostly asks for one type.
@@ -53,21 +53,21 @@ impl Owners {
 
 fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32) {
     let mut random = Random::new(u64::from(worker));
-    let mut held: Vec<(Pfn, Order)> = Vec::new();
+    let mut in_use: Vec<(Pfn, Order)> = Vec::new();
     let mut pages = 0;
     for step in 0..steps {
         let size = order(if random.below(5) == 0 { random.below(6) as u8 } else { 0 });
-        if random.below(100) < 55 && pages + size.pages() <= HELD {
+        if random.below(100) < 55 && pages + size.pages() <= MAX_IN_USE {
             // One type after the other, so that each is given pageblocks that the last one left.
             let favoured = (step / PHASE) as usize % 3;
             let gfp = GFPS[if random.below(8) == 0 { random.below(3) as usize } else { favoured }];
             if let Ok(pfn) = memory.alloc(Request { cpu, node: 0, order: size, gfp }) {
                 owners.change(pfn, size, 0, worker);
                 pages += size.pages();
-                held.push((pfn, size));
+                in_use.push((pfn, size));
             }
-        } else if !held.is_empty() {
-            let (pfn, size) = held.swap_remove(random.below(held.len() as u64) as usize);
+        } else if !in_use.is_empty() {
+            let (pfn, size) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
             owners.change(pfn, size, worker, 0);
             pages -= size.pages();
             memory.free(cpu, pfn, size).expect("a held block");
@@ -80,7 +80,7 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
             memory.tidy_pageblocks(0, 0, 64, &mut ());
         }
     }
-    for (pfn, size) in held {
+    for (pfn, size) in in_use {
         owners.change(pfn, size, worker, 0);
         memory.free(cpu, pfn, size).expect("a held block");
     }
@@ -109,7 +109,7 @@ fn run(era: Era, cpus_of_workers: &[u16], steps: u32) -> u64 {
     on_a_machine(era, 3, |memory| {
         let owners = Owners::new();
         let stop = AtomicBool::new(false);
-        let least = PAGES - (HELD + LISTED) * cpus_of_workers.len() as u64 - LISTED;
+        let least = PAGES - (MAX_IN_USE + LISTED) * cpus_of_workers.len() as u64 - LISTED;
         thread::scope(|scope| {
             let workers: Vec<_> = (1..)
                 .zip(cpus_of_workers)

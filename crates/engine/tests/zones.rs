@@ -7,29 +7,29 @@ use freehold::{
 };
 
 /// Takes everything in blocks of random orders, frees it, and answers what was free at the end.
-fn empty_and_refill(memory: &Memory<'_, common::Locks>, seed: u64, context: &str) -> u64 {
+fn empty_and_refill(memory: &Memory<'_, common::Platform>, seed: u64, context: &str) -> u64 {
     let largest = u64::from(memory.zones()[0].max_order().get()) + 1;
     let gfps = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE];
     let mut random = Random::new(seed);
-    let mut held = Vec::new();
+    let mut in_use = Vec::new();
     let mut misses = 0;
     while misses < 50 {
         let size = random.below(largest) as u8;
         let gfp = gfps[random.below(3) as usize] | GfpFlags::MEMALLOC;
         match memory.alloc(request(gfp, if misses > 25 { 0 } else { size })) {
-            Ok(pfn) => held.push((pfn, order(if misses > 25 { 0 } else { size }))),
+            Ok(pfn) => in_use.push((pfn, order(if misses > 25 { 0 } else { size }))),
             Err(_) => misses += 1,
         }
         memory.check().unwrap_or_else(|broken| panic!("{context}: {broken}"));
     }
-    let mut frames: Vec<u64> = held.iter().flat_map(|&(pfn, size)| pfn.0..pfn.0 + size.pages()).collect();
+    let mut frames: Vec<u64> = in_use.iter().flat_map(|&(pfn, size)| pfn.0..pfn.0 + size.pages()).collect();
     let taken = frames.len();
     frames.sort_unstable();
     frames.dedup();
     assert_eq!(frames.len(), taken, "{context}: no page was given away twice");
-    while !held.is_empty() {
-        let at = random.below(held.len() as u64) as usize;
-        let (pfn, size) = held.swap_remove(at);
+    while !in_use.is_empty() {
+        let at = random.below(in_use.len() as u64) as usize;
+        let (pfn, size) = in_use.swap_remove(at);
         memory.free(0, pfn, size).unwrap_or_else(|error| panic!("{context}: {pfn}: {error}"));
     }
     memory.drain_all();
@@ -61,7 +61,7 @@ fn holes_and_reserved_frames_are_never_given_away() {
         let zones = [plain_zone(0x3f9, 300)];
         let config = geometry(&zones, era.switches(), 4, 6);
         let mut bytes = metadata(&config);
-        let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+        let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
         let zone = &memory.zones()[0];
         // Three frames of every 37 are no memory, one is taken already.
         for start in (0x3f9..0x3f9 + 259).step_by(37) {
@@ -182,7 +182,7 @@ fn local_memory_matters_more_than_unmixed_blocks() {
     let zones = two_nodes();
     let config = geometry(&zones, Era::Linux7_3.switches(), 4, 5);
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Locks>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
     let [low, local, remote] = [0, 1, 2].map(|number| &memory.zones()[number]);
     low.add_reserved(Pfn(0x400), 64).expect("absent frames");
     local.add_allocated(Pfn(0x800), order(3), Migratetype::Movable).expect("absent frames");
@@ -200,7 +200,7 @@ fn impossible_machines_are_refused() {
     let overlapping = [plain_zone(0x400, 64), ZoneConfig { kind: ZoneType::Dma32, ..plain_zone(0x430, 64) }];
     let set_up = |config: &MemoryConfig<'_>| {
         let mut bytes = metadata(config);
-        Memory::<common::Locks>::new(config, &mut bytes).map(|_| ())
+        Memory::<common::Platform>::new(config, &mut bytes).map(|_| ())
     };
     assert_eq!(set_up(&geometry(&good, era, 4, 5)), Ok(()));
     assert_eq!(set_up(&geometry(&good, era, 5, 4)), Err(SetupError::BadPageblockOrder));
@@ -212,7 +212,7 @@ fn impossible_machines_are_refused() {
     assert_eq!(set_up(&MemoryConfig { cpus: 0, ..config }), Err(SetupError::NoCpu));
     let mut bytes = metadata(&config);
     let given = bytes.len() / 2;
-    let too_small = Memory::<common::Locks>::new(&config, &mut bytes[..given]).map(|_| ());
+    let too_small = Memory::<common::Platform>::new(&config, &mut bytes[..given]).map(|_| ());
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { given: was, .. }) if was == given));
 }
 
@@ -231,10 +231,10 @@ fn larger_orders_cost_no_metadata_where_they_are_not_set_up() {
     {
         for era in Era::ALL {
             let config = MemoryConfig { cpus, ..config(zones, era.switches()) };
-            let now = required_bytes::<common::Locks>(&config);
+            let now = required_bytes::<common::Platform>(&config);
             // A bit a page, in words of four bytes.
             let pages: u64 = zones.iter().map(|zone| zone.spanned + 1024).sum();
-            let marks = if era.switches().marks_departures { pages as usize / 8 } else { 0 };
+            let marks = if era.switches().marks_movable_pages { pages as usize / 8 } else { 0 };
             // 16 places for each of fifteen lists of blocks of orders 4 to 8.
             let lists = if era.switches().percpu_large_orders { 15 * 16 * 4 } else { 0 };
             let before = before + marks + lists * zones.len() * usize::from(cpus);

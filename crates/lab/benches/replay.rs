@@ -6,7 +6,7 @@ use freehold::Era;
 use freehold_lab::workload::Synthetic;
 use freehold_lab::{Lab, Options, Variant};
 
-/// Replays of each era, of which the fastest is printed.
+/// The number of replays of each era. The fastest is printed.
 const ROUNDS: usize = 3;
 
 fn main() {

@@ -1,14 +1,14 @@
 //! The replay lab: one recorded trace, every generation of the allocator.
 //!
-//! [`Lab::new`] works out from a [`Trace`] the recorded machine and the state that it
-//! started from; [`Lab::replay`] follows the events through one [`Variant`] of the
-//! allocator, and [`Lab::compare`] through all of them. What comes out are [`Measures`],
-//! tables and plain sentences; nothing here prints, opens a file or decides what to do.
+//! [`Lab::new`] computes the recorded machine and its start state from a [`Trace`].
+//! [`Lab::replay`] replays the events in one [`Variant`] of the allocator, and
+//! [`Lab::compare`] in all of them. The results are [`Measures`], tables and sentences.
+//! The crate prints nothing, opens no file and takes no decision for the user.
 //!
-//! [`analysis`] says what the trace itself holds, without a replay.
+//! [`analysis`] describes the requests of a trace without a replay.
 //!
-//! Pages that the trace names stand for pages that the replay was given: each era places
-//! them where it would have.
+//! A replay maps each recorded page to the page that its own allocator returned, so that
+//! each era chooses the placement.
 #![deny(unsafe_code)]
 
 pub mod analysis;
@@ -40,16 +40,17 @@ pub use columns::{Column, Columns};
 #[cfg(feature = "report")]
 pub use columns_file::ColumnsError;
 pub use compare::{
-    Attributed, Bound, Chance, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS,
-    Measured, Rival, SCREEN, Section, Summary, Trust, TrustPart, UNTOLD, ZoneDistance, trust_table,
+    Attributed, Bound, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS, Measured,
+    ProactiveBaseline, Replicates, SCREEN, Section, Summary, Trust, TrustPart, UNKNOWN_RELEASE, ZoneDistance,
+    trust_table,
 };
 pub use counts::{ByOrder, ByOrderAndType};
 pub use error::{LabError, sentence};
 pub use loaded::{Loaded, note_if_cut_short, without_holes};
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
-    Agreed, Agreement, Background, Control, FallbackPlace, Followed, Lab, Looks, MapCell, Measures, Moment,
-    Options, OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Rule, Sample, Timing, Variant,
+    Agreed, Agreement, Background, Control, FallbackPlace, Followed, Lab, MapCell, Measures, Moment, Options,
+    OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Rule, Sample, SampleDetail, Timing, Variant,
     ZoneFree, ZoneSample, nearest_era,
 };
 #[cfg(feature = "report")]

@@ -65,7 +65,7 @@ impl Loaded {
     /// Returns the pages that were asked for.
     ///
     /// Units: pages.
-    pub fn asked_pages(&self) -> u64 {
+    pub fn requested_pages(&self) -> u64 {
         let mut pages = 0;
         self.events.for_each(|event| {
             if let EventKind::Alloc { order, .. } = event.kind {

@@ -58,8 +58,8 @@ fn loaded(bytes: &[u8]) -> Loaded {
     Loaded::read("a trace", open, |_| ()).unwrap()
 }
 
-fn compared(bytes: &[u8], chance: u32) -> Comparison {
-    loaded(bytes).lab().unwrap().compare(CompareOptions::in_short(chance)).unwrap()
+fn compared(bytes: &[u8], replicates: u32) -> Comparison {
+    loaded(bytes).lab().unwrap().compare(CompareOptions::in_short(replicates)).unwrap()
 }
 
 fn anonymized(bytes: &[u8], blur_ns: u64, seed: u64) -> Vec<u8> {
@@ -199,10 +199,10 @@ const SHARED: [(&str, u32); 3] = [("thp-churn-2", 1), ("holes-arm64-16k", 1), ("
 
 #[test]
 fn every_measure_is_the_same_and_order_is_kept() {
-    for (name, chance) in SHARED {
+    for (name, replicates) in SHARED {
         let bytes = sample(name);
         let shared = anonymized(&bytes, BLUR_NS, 1);
-        let (measures, differ) = differing(&compared(&bytes, chance), &compared(&shared, chance));
+        let (measures, differ) = differing(&compared(&bytes, replicates), &compared(&shared, replicates));
         assert!(measures > 500 && differ.is_empty(), "{name}: {measures} measures, {differ:?}");
 
         let [before, after] = [&bytes, &shared].map(|bytes| Whole::read(bytes));
@@ -231,7 +231,7 @@ fn the_parts_of_eras_measure_the_same() {
     let whole = |bytes: &[u8]| {
         let options = Options { runs: 1, ..Options::default() };
         let loaded = loaded(bytes);
-        let options = CompareOptions { times: false, chance: 1, ..CompareOptions::from(options) };
+        let options = CompareOptions { times: false, replicates: 1, ..CompareOptions::from(options) };
         loaded.lab().unwrap().compare(options).unwrap()
     };
     let (measures, differ) = differing(&whole(&bytes), &whole(&anonymized(&bytes, 50 * BLUR_NS, 3)));

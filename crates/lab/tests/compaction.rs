@@ -30,10 +30,10 @@ fn compacted(script: Script) -> Script {
 fn a_moved_page_stays_in_use_until_its_new_place_is_freed() {
     let moving = compacted(compacting(Script::default().alloc(16, 0)).free(16, 0));
     let (moved, free) = followed(&moving);
-    assert_eq!((moved.moved_by_compaction, moved.held_at_end, free), (1, 1, PAGES - 1));
+    assert_eq!((moved.moved_by_compaction, moved.in_use_at_end, free), (1, 1, PAGES - 1));
     let (freed, free) = followed(&moving.alloc(16, 0).free(99, 0));
     assert_eq!((freed.moved_then_freed, freed.unknown_frees, freed.double_allocs), (1, 0, 0));
-    assert_eq!((freed.held_at_end, free), (1, PAGES - 1), "the page allocated at the old place");
+    assert_eq!((freed.in_use_at_end, free), (1, PAGES - 1), "the page allocated at the old place");
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_large_moved_block_may_be_freed_in_pieces() {
     let moving = compacted(compacting(Script::default().alloc(16, 2)).free(16, 2));
     let (followed, free) = followed(&moving.free(1000, 0).free(1002, 1));
     assert_eq!((followed.moved_then_freed, followed.unknown_frees), (2, 0));
-    assert_eq!((followed.held_pages_at_end, free), (1, PAGES - 1));
+    assert_eq!((followed.pages_in_use_at_end, free), (1, PAGES - 1));
 }
 
 #[test]
@@ -61,5 +61,5 @@ fn without_compaction_nothing_is_taken_for_moved() {
 #[test]
 fn what_the_snapshot_saw_free_and_is_freed_later_was_taken_unseen() {
     let measures = replay(&start(), &Script::default().free(16, 0), &Era::Linux6_12.into());
-    assert_eq!((measures.followed.unknown_frees, measures.followed.held_at_end), (1, 0));
+    assert_eq!((measures.followed.unknown_frees, measures.followed.in_use_at_end), (1, 0));
 }

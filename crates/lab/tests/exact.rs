@@ -82,7 +82,7 @@ fn requests_get_the_lists_blocks_in_their_order() {
         .map(|(ends, used_for)| run(ends[0], ends[1], used_for))
         .collect();
     let (report, agreement, _) = replay(&fitted, script());
-    assert!(report.exact.is_none() && report.told().contains("a fit"), "{}", report.told());
+    assert!(report.exact.is_none() && report.summary().contains("a fit"), "{}", report.summary());
     assert!(agreement.first_difference.is_some());
 }
 
@@ -117,7 +117,7 @@ fn pages_allocated_without_an_event_are_found() {
     let start = start(&[100, 7], &[50, 40, 30, 20]);
     let script = behind().alloc(50, 0).alloc(20, 0).free(40, 0).free(30, 0).alloc(30, 0);
     let (_, agreement, followed) = replay(&start, script);
-    assert_eq!((agreement.first_difference, followed.untold_allocs), (None, 2));
+    assert_eq!((agreement.first_difference, followed.untraced_allocs), (None, 2));
     assert_eq!((followed.unknown_frees, followed.double_allocs), (0, 0));
 }
 
@@ -127,7 +127,7 @@ fn an_event_that_comes_late_is_found() {
     let mut script = behind().alloc(40, 0).alloc(50, 0).alloc(30, 0);
     script.events[2].pid = 7;
     let (_, agreement, followed) = replay(&start, script);
-    assert_eq!((&agreement.first_difference, followed.allocs_told_late), (&None, 1));
+    assert_eq!((&agreement.first_difference, followed.allocs_traced_late), (&None, 1));
     assert_eq!(agreement.total().allocs, 3);
     // One task cannot overtake itself.
     let script = behind().alloc(40, 0).alloc(50, 0);
@@ -141,12 +141,12 @@ fn torn_lists_are_not_believed() {
     state.torn_lists = 2;
     let (report, _, _) = replay(&start, behind());
     assert!(
-        report.exact.is_none() && report.told().contains("2 lists changed during each"),
+        report.exact.is_none() && report.summary().contains("2 lists changed during each"),
         "{}",
-        report.told()
+        report.summary()
     );
     start.exact = ExactPart::Missing { missing: "no BPF here".to_owned() };
-    assert!(replay(&start, behind()).0.told().ends_with("no BPF here"));
+    assert!(replay(&start, behind()).0.summary().ends_with("no BPF here"));
 }
 
 /// Makes an error in a zone.
@@ -168,7 +168,7 @@ fn a_state_that_no_machine_has_is_not_used() {
         let ExactPart::Taken(state) = &mut start.exact else { panic!("a state") };
         plant(&mut state.zones[0]);
         let (report, ..) = replay(&start, behind().alloc(50, 0));
-        assert!(report.exact.is_none() && report.told().contains(words), "{words}: {}", report.told());
+        assert!(report.exact.is_none() && report.summary().contains(words), "{words}: {}", report.summary());
     }
 }
 
@@ -178,7 +178,11 @@ fn two_zones_of_one_name_are_not_told_apart() {
     let second = ZoneSnapshot { start_pfn: PAGES, ..start.zones[0].clone() };
     start.zones.push(second);
     let (report, ..) = replay(&start, behind().alloc(50, 0));
-    assert!(report.exact.is_none() && report.told().contains("several zones Normal"), "{}", report.told());
+    assert!(
+        report.exact.is_none() && report.summary().contains("several zones Normal"),
+        "{}",
+        report.summary()
+    );
 }
 
 #[test]
@@ -193,5 +197,5 @@ fn numbers_that_no_machine_has_do_no_harm() {
         (u64::MAX, u64::MAX, u64::MAX, 0, u64::MAX);
     (cpu.alloc_factor, cpu.free_factor, cpu.free_count, cpu.flags) = (u64::MAX, u64::MAX, u64::MAX, u64::MAX);
     let (report, ..) = replay(&start, behind().alloc(50, 0).free(50, 0).alloc(100, 0));
-    assert!(report.exact.is_some(), "{}", report.told());
+    assert!(report.exact.is_some(), "{}", report.summary());
 }

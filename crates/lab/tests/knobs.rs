@@ -126,10 +126,10 @@ fn a_row_has_means_over_time_chance_and_trust() {
         );
     }
     assert_eq!(one.len(), several.len(), "the same columns");
-    let sd = "chance_zone_lock_holds_standard_deviation";
+    let sd = "replicates_zone_lock_holds_standard_deviation";
     assert_eq!(cell(&one, sd), Cell::Empty, "one replay has no scatter");
     assert!(matches!(cell(&several, sd), Cell::Real(_)));
-    assert!(matches!(cell(&several, "chance_zone_lock_holds_mean"), Cell::Real(mean) if mean > 0.0));
+    assert!(matches!(cell(&several, "replicates_zone_lock_holds_mean"), Cell::Real(mean) if mean > 0.0));
     let trust = lab.trust_columns().expect("a replay");
     assert!(matches!(cell(&trust, "trust_free_pageblocks_percent_off"), Cell::Real(_)), "{trust:?}");
     assert!(matches!(cell(&trust, "trust_bounds_kept"), Cell::Count(kept) if kept <= 5), "{trust:?}");

@@ -4,10 +4,10 @@ use crate::common;
 use std::collections::HashMap;
 
 use freehold::{Era, Migratetype};
-use freehold_lab::{FallbackPlace, Lab, Looks, Options, Sample};
+use freehold_lab::{FallbackPlace, Lab, Options, Sample, SampleDetail};
 
-fn options(looks: Looks) -> Options {
-    Options { runs: 1, looks, ..Options::default() }
+fn options(detail: SampleDetail) -> Options {
+    Options { runs: 1, detail, ..Options::default() }
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn every_fallback_has_a_place() {
     for era in [Era::Linux6_1, Era::Linux7_3] {
         let mut told: Vec<(usize, Sample)> = Vec::new();
         let replay = lab
-            .replay_told(&era.into(), options(Looks::Places), &mut |moment| {
+            .replay_observed(&era.into(), options(SampleDetail::Places), &mut |moment| {
                 told.push((moment.events, moment.sample.clone()));
             })
             .expect("a replay");
@@ -42,7 +42,7 @@ fn every_fallback_has_a_place() {
         }
         assert!(all > 10, "{era:?}: {all} fallbacks");
 
-        let plain = lab.replay(&era.into(), options(Looks::All)).expect("a replay").measures;
+        let plain = lab.replay(&era.into(), options(SampleDetail::All)).expect("a replay").measures;
         assert_eq!(plain.locked, replay.measures.locked, "looking changes nothing");
         assert!(plain.samples.iter().all(|sample| sample.places.is_empty()));
     }
@@ -53,7 +53,7 @@ fn every_fallback_has_a_place() {
 fn a_claimed_pageblock_has_the_wanted_type() {
     let recording = common::recorded("file-churn-3");
     let lab = Lab::new(recording.trace()).expect("a valid trace");
-    let replay = lab.replay(&Era::Linux7_3.into(), options(Looks::Places)).expect("a replay");
+    let replay = lab.replay(&Era::Linux7_3.into(), options(SampleDetail::Places)).expect("a replay");
     let mut seen = 0;
     for sample in &replay.measures.samples {
         let map = sample.map.as_ref().expect("a map");

@@ -1,21 +1,23 @@
 //! Foretelling from generated recordings, and what of a replay it rests on.
 
 use freehold::Era;
-use freehold_lab::predict::{Came, Change, Facts, ForetellOptions, Observation, Prediction, Verdict};
+use freehold_lab::predict::{
+    BaselineRecording, Change, ChangedRecording, Facts, PredictOptions, Prediction, Verdict,
+};
 use freehold_lab::sweep::Knob;
 use freehold_lab::workload::{Generated, Synthetic};
-use freehold_lab::{Lab, Looks, Options, Variant};
+use freehold_lab::{Lab, Options, SampleDetail, Variant};
 
 #[test]
 fn totals_alone_change_nothing_but_the_samples() {
     let generated = Synthetic { events: 40_000, ..Synthetic::default() }.generate().expect("a trace");
     let lab = Lab::new(generated.trace()).expect("a lab");
     for era in Era::ALL {
-        let replay = |looks| {
-            let options = Options { runs: 1, looks, ..Options::default() };
+        let replay = |detail| {
+            let options = Options { runs: 1, detail, ..Options::default() };
             lab.replay(&Variant::new(era), options).expect("a replay").measures
         };
-        let (all, totals) = (replay(Looks::All), replay(Looks::Totals));
+        let (all, totals) = (replay(SampleDetail::All), replay(SampleDetail::Totals));
         assert_eq!((all.locked, all.events, all.followed), (totals.locked, totals.events, totals.followed));
         assert_eq!((all.mixed.start, all.mixed.end), (totals.mixed.start, totals.mixed.end));
         assert_eq!(
@@ -50,17 +52,18 @@ fn change(text: &str) -> Change {
     Change::new(vec![(knob, value)]).expect("a change")
 }
 
-fn observed(recordings: &[Generated], change: &Change) -> Vec<Observation> {
-    let options = ForetellOptions { replays: 2, threads: None };
+fn baseline(recordings: &[Generated], change: &Change) -> Vec<BaselineRecording> {
+    let options = PredictOptions { replays: 2, threads: None };
     let observe =
         |of: &Generated| Lab::new(of.trace()).expect("a lab").observe(change, options).expect("replays");
     recordings.iter().map(observe).collect()
 }
 
 fn predict(before: &[Generated], change: &Change, against: &[Generated]) -> Prediction {
-    let came: Vec<_> = against.iter().map(|of| Came::new(of.trace()).expect("a machine")).collect();
+    let observed: Vec<_> =
+        against.iter().map(|of| ChangedRecording::new(of.trace()).expect("a machine")).collect();
     let first = Facts::new("first", &before[0].origin, &before[0].start);
-    Prediction::new(change, &first, &observed(before, change), Some(&came), Vec::new())
+    Prediction::new(change, &first, &baseline(before, change), Some(&observed), Vec::new())
 }
 
 /// The numbers of measures of which the foretelling was right, and of which it was wrong.

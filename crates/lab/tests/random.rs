@@ -46,7 +46,7 @@ fn pages_are_neither_made_nor_lost() {
             let orders = measures.free_at_end[0].blocks.iter().enumerate();
             let free: u64 = orders.map(|(order, types)| types.iter().sum::<u64>() << order).sum();
             let followed = measures.followed;
-            assert_eq!(free + measures.percpu_pages_at_end + followed.held_pages_at_end, PAGES);
+            assert_eq!(free + measures.percpu_pages_at_end + followed.pages_in_use_at_end, PAGES);
             assert_eq!(followed.refused, 0);
             assert_eq!((followed.allocs + followed.frees) as usize, script.events.len());
         }

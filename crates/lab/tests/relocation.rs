@@ -52,7 +52,7 @@ fn pages_are_moved_and_freed_at_their_new_places() {
         assert_eq!(measures.failed(), 0, "{}", era.name());
         assert!(measures.events.compact_success >= 1, "{}: {:?}", era.name(), measures.events);
         assert!(measures.events.pgmigrate_success >= PAGEBLOCK / 2, "{}: {:?}", era.name(), measures.events);
-        assert_eq!((free_pages(&measures), measures.followed.held_at_end), (PAGES, 0), "{}", era.name());
+        assert_eq!((free_pages(&measures), measures.followed.in_use_at_end), (PAGES, 0), "{}", era.name());
     }
 }
 
@@ -67,7 +67,7 @@ fn split_blocks_are_moved_piece_by_piece() {
         let measures = played(&script, era);
         assert!(measures.events.pgmigrate_success > 0, "{}", era.name());
         assert_eq!(measures.followed.answered_instead[usize::from(PAGEBLOCK_ORDER)], 1, "{}", era.name());
-        assert_eq!((free_pages(&measures), measures.followed.held_at_end), (PAGES, 0), "{}", era.name());
+        assert_eq!((free_pages(&measures), measures.followed.in_use_at_end), (PAGES, 0), "{}", era.name());
     }
 }
 
@@ -81,7 +81,7 @@ fn page_cache_is_given_up_where_there_is_no_room_to_compact() {
         let events = measures.events;
         assert!(events.allocstall > 0 && events.pgsteal_direct >= PAGEBLOCK, "{}: {events:?}", era.name());
         assert_eq!(measures.followed.skipped_frees, events.pgsteal_direct, "{}", era.name());
-        assert_eq!((free_pages(&measures), measures.followed.held_at_end), (PAGES, 0), "{}", era.name());
+        assert_eq!((free_pages(&measures), measures.followed.in_use_at_end), (PAGES, 0), "{}", era.name());
     }
 }
 

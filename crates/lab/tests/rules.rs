@@ -37,14 +37,14 @@ fn exact_numbers_of_a_small_trace() {
 fn a_partial_free_splits_the_block() {
     let script = Script::default().alloc(16, 2).free(17, 0).free(16, 0).free(18, 0);
     let followed = followed(&script);
-    assert_eq!((followed.splits, followed.unknown_frees, followed.held_at_end), (1, 0, 1));
+    assert_eq!((followed.splits, followed.unknown_frees, followed.in_use_at_end), (1, 0, 1));
 }
 
 #[test]
 fn a_free_may_gather_several_blocks() {
     let script = Script::default().alloc(16, 0).alloc(17, 0).alloc(18, 1).free(16, 2);
     let all = followed(&script);
-    assert_eq!((all.regrouped_frees, all.unknown_pages, all.held_at_end), (1, 0, 0));
+    assert_eq!((all.regrouped_frees, all.unknown_pages, all.in_use_at_end), (1, 0, 0));
     let some = followed(&Script::default().alloc(16, 0).free(16, 0).alloc(17, 0).free(16, 1));
     assert_eq!((some.regrouped_frees, some.unknown_pages, some.unknown_frees), (1, 1, 0));
 }
@@ -58,17 +58,17 @@ fn a_free_of_what_nobody_allocated_is_counted() {
 #[test]
 fn what_is_freed_first_was_held_at_the_start() {
     let followed = followed(&Script::default().free(32, 3).alloc(32, 0));
-    assert_eq!((followed.unknown_frees, followed.held_at_end, followed.held_pages_at_end), (0, 1, 1));
+    assert_eq!((followed.unknown_frees, followed.in_use_at_end, followed.pages_in_use_at_end), (0, 1, 1));
 }
 
 #[test]
 fn what_is_allocated_twice_was_freed_unseen() {
     let twice = followed(&Script::default().alloc(16, 0).alloc(16, 0).free(16, 0));
-    assert_eq!((twice.double_allocs, twice.unknown_frees, twice.held_at_end), (1, 0, 0));
+    assert_eq!((twice.double_allocs, twice.unknown_frees, twice.in_use_at_end), (1, 0, 0));
     let inside = followed(&Script::default().alloc(16, 3).alloc(17, 0).free(16, 3));
-    assert_eq!((inside.double_allocs, inside.splits, inside.held_at_end), (1, 1, 0));
+    assert_eq!((inside.double_allocs, inside.splits, inside.in_use_at_end), (1, 1, 0));
     let around = followed(&Script::default().alloc(17, 0).alloc(16, 3).free(16, 3));
-    assert_eq!((around.double_allocs, around.splits, around.held_at_end), (1, 0, 0));
+    assert_eq!((around.double_allocs, around.splits, around.in_use_at_end), (1, 0, 0));
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn failures_in_the_replay_are_counted_and_their_frees_skipped() {
     let followed = replay(&start, &script, &Era::Linux7_3.into()).followed;
     assert_eq!((followed.failures[0], followed.failures[1], followed.waits), (1, 1, 2));
     assert_eq!((followed.skipped_frees, followed.splits, followed.unknown_frees), (3, 1, 0));
-    assert_eq!((followed.refused, followed.held_at_end, followed.moved_by_compaction), (0, 2, 2));
+    assert_eq!((followed.refused, followed.in_use_at_end, followed.moved_by_compaction), (0, 2, 2));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use freehold::Migratetype;
 use freehold_linux::Error;
-use freehold_linux::pageblocks::{Held, Pace, Unflagged, pageblock_types, read_pageblocks};
+use freehold_linux::pageblocks::{Pace, Unflagged, UnmovableKind, pageblock_types, read_pageblocks};
 use freehold_linux::procfs::{BuddyZone, STAT_REFRESH, read_buddyinfo, read_pagetypeinfo, read_zoneinfo};
 use freehold_linux::sample::Sampler;
 use freehold_linux::sensor::{BPF_BUILT, BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source};
@@ -401,7 +401,7 @@ fn pinned_pages(sensor: &mut BpfSensor) -> (u64, u64) {
     let unflagged = Unflagged { pinned: &pinned, ..Unflagged::NONE };
     let map = read_pageblocks(root(), &read_zoneinfo(root()).unwrap(), unflagged, threads).unwrap();
     let movable = map.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.movable()));
-    (movable.sum(), map.held_pages(Held::Pinned))
+    (movable.sum(), map.unmovable_pages(UnmovableKind::Pinned))
 }
 
 #[test]

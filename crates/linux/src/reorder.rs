@@ -17,11 +17,11 @@ pub(crate) struct TooOld {
 ///
 /// Events of one time leave in the order in which they came.
 ///
-/// Invariant: nothing in `held` is older than `passed_ns`.
+/// Invariant: nothing in `pending` is older than `passed_ns`.
 #[derive(Default, Debug)]
 pub(crate) struct Reorder {
-    held: Vec<Event>,
-    /// The oldest time in `held`, if there is any.
+    pending: Vec<Event>,
+    /// The oldest time in `pending`, if there is any.
     oldest_ns: Option<u64>,
     /// The newest time of any event.
     newest_ns: u64,
@@ -37,7 +37,7 @@ impl Reorder {
 
     /// Returns how many events are held back.
     pub(crate) fn len(&self) -> usize {
-        self.held.len()
+        self.pending.len()
     }
 
     /// Adds an event, unless a younger one was passed on.
@@ -47,7 +47,7 @@ impl Reorder {
         }
         self.newest_ns = self.newest_ns.max(event.time_ns);
         self.oldest_ns = Some(self.oldest_ns.map_or(event.time_ns, |oldest| oldest.min(event.time_ns)));
-        self.held.push(event);
+        self.pending.push(event);
         Ok(())
     }
 
@@ -75,10 +75,10 @@ impl Reorder {
             return Ok(());
         }
         // This sort is stable, and fast on sorted runs, which each CPU's events are.
-        self.held.sort_by_key(|event| event.time_ns);
-        let end = self.held.partition_point(|event| event.time_ns < before_ns);
-        self.oldest_ns = self.held.get(end).map(|event| event.time_ns);
-        for event in self.held.drain(..end) {
+        self.pending.sort_by_key(|event| event.time_ns);
+        let end = self.pending.partition_point(|event| event.time_ns < before_ns);
+        self.oldest_ns = self.pending.get(end).map(|event| event.time_ns);
+        for event in self.pending.drain(..end) {
             self.passed_ns = event.time_ns;
             take(event)?;
         }
@@ -88,8 +88,8 @@ impl Reorder {
     /// Passes on the events that are left.
     pub(crate) fn rest(&mut self, take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
         self.oldest_ns = None;
-        self.held.sort_by_key(|event| event.time_ns);
-        self.held.drain(..).try_for_each(take)
+        self.pending.sort_by_key(|event| event.time_ns);
+        self.pending.drain(..).try_for_each(take)
     }
 }
 

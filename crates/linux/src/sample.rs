@@ -104,7 +104,7 @@ enum Surveying {
     /// It starts with the next sample.
     Begins(Pace),
     /// It continues with every sample.
-    GoesOn(Box<Survey>),
+    Running(Box<Survey>),
     /// It failed for this reason.
     Closed(String),
 }
@@ -169,11 +169,11 @@ impl Sampler {
         }
         if let Surveying::Begins(pace) = self.survey {
             self.survey = match Survey::begin(&self.root, zones, pace) {
-                Ok(survey) => Surveying::GoesOn(Box::new(survey)),
+                Ok(survey) => Surveying::Running(Box::new(survey)),
                 Err(error) => Surveying::Closed(error.to_string()),
             };
         }
-        if let Surveying::GoesOn(survey) = &mut self.survey {
+        if let Surveying::Running(survey) = &mut self.survey {
             let listed = self.lists.of(&mut self.sensor);
             let sensor = Mutex::new(&mut self.sensor);
             let pinned = |from: u64, count: u64| {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use freehold_linux::Error;
 use freehold_linux::pageblocks::{
-    Charge, Held, PageblockMap, PageblockReader, PerCpuFrames, Unflagged, pageblock_order, read_charges,
-    read_pageblocks, recount_listed,
+    Charge, PageblockMap, PageblockReader, PerCpuFrames, Unflagged, UnmovableKind, pageblock_order,
+    read_charges, read_pageblocks, recount_listed,
 };
 use freehold_linux::procfs::{
     parse_allocinfo, parse_slabinfo, parse_vmallocinfo, read_hugetlb_pools, read_kpageflags, read_slabinfo,
@@ -67,7 +67,7 @@ fn however_it_is_read_it_is_the_same() {
     let one = read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(1)).unwrap();
     assert_eq!(one, read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(3)).unwrap());
     let mut reader = PageblockReader::open(root.path(), &zones).unwrap();
-    assert_eq!(reader.map(&zones).held_pages(Held::Absent), 297 * 512, "nothing is read yet");
+    assert_eq!(reader.map(&zones).unmovable_pages(UnmovableKind::Absent), 297 * 512, "nothing is read yet");
     let mut steps = 0;
     while reader.advance(10_000, Unflagged::NONE).unwrap().0 == 0 {
         steps += 1;
@@ -79,7 +79,7 @@ fn however_it_is_read_it_is_the_same() {
         |used_for| uses.iter().filter(|run| run.used_for == used_for).map(|run| run.pages).sum::<u64>();
     let (free, movable, stuck) = sums(&one);
     assert_eq!((free, movable), (pages(FrameUse::Free), pages(FrameUse::Movable)));
-    assert_eq!(one.held_pages(Held::Slab), pages(FrameUse::Slab));
+    assert_eq!(one.unmovable_pages(UnmovableKind::Slab), pages(FrameUse::Slab));
     assert_eq!(free + movable + stuck, 297 * 512);
 }
 
@@ -93,7 +93,7 @@ fn cut_and_damaged_files_are_read_as_far_as_they_go() {
     for cut in [0, 1, 7, 8, 512 * 8 + 3, 3 * 512 * 8] {
         fs::write(&path, &whole[..cut]).unwrap();
         let map = read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
-        assert_eq!(map.held_pages(Held::Absent), 4 * 512 - cut as u64 / 8, "cut at {cut}");
+        assert_eq!(map.unmovable_pages(UnmovableKind::Absent), 4 * 512 - cut as u64 / 8, "cut at {cut}");
     }
     let mut random = random(0x5eed_0009);
     let mut next = move || random.u64(..);
@@ -209,13 +209,17 @@ fn memory_that_is_missing_is_not_read() {
     let root = machine(&all);
     let zones = [ZoneSnapshot { present: 2 * per_block, ..zone("Normal", 0, 3 * per_block) }];
     let read = || read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
-    assert_eq!(read().held_pages(Held::Absent), 0);
+    assert_eq!(read().unmovable_pages(UnmovableKind::Absent), 0);
     write(root.path(), "sys/devices/system/memory/block_size_bytes", "8000000\n");
-    assert_eq!(read().held_pages(Held::Absent), 0, "a kernel that tells of no block tells nothing");
+    assert_eq!(
+        read().unmovable_pages(UnmovableKind::Absent),
+        0,
+        "a kernel that tells of no block tells nothing"
+    );
     write(root.path(), "sys/devices/system/memory/memory0/state", "online\n");
     write(root.path(), "sys/devices/system/memory/memory2/state", "online\n");
     let skipped = read();
-    assert_eq!(skipped.held_pages(Held::Absent), per_block);
+    assert_eq!(skipped.unmovable_pages(UnmovableKind::Absent), per_block);
     all[per_block as usize..2 * per_block as usize].fill(NOPAGE);
     let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
     fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
@@ -239,7 +243,7 @@ fn of_hugetlb_pages_one_word_a_pageblock_is_read() {
     let zones = [zone("Normal", 0, 100 * 512)];
     let read = || read_pageblocks(root.path(), &zones, Unflagged::NONE, threads(2)).unwrap();
     let every_word = read();
-    assert_eq!(every_word.held_pages(Held::Hugetlb), 20 * 512);
+    assert_eq!(every_word.unmovable_pages(UnmovableKind::Hugetlb), 20 * 512);
     write(root.path(), "proc/meminfo", "MemTotal: 204800 kB\n");
     let pool = |kib: u64, pages: &str| {
         for name in ["nr_hugepages", "free_hugepages", "resv_hugepages", "surplus_hugepages"] {
@@ -254,10 +258,14 @@ fn of_hugetlb_pages_one_word_a_pageblock_is_read() {
     fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
     assert_eq!(read(), every_word);
     pool(64, "1");
-    assert_eq!(read().held_pages(Held::Hugetlb), 20 * 512 - 1, "smaller hugetlb pages may fill a part");
+    assert_eq!(
+        read().unmovable_pages(UnmovableKind::Hugetlb),
+        20 * 512 - 1,
+        "smaller hugetlb pages may fill a part"
+    );
     pool(64, "0");
     pool(2048, "1");
-    assert_eq!(read().held_pages(Held::Hugetlb), 20 * 512 - 1, "too few to look for");
+    assert_eq!(read().unmovable_pages(UnmovableKind::Hugetlb), 20 * 512 - 1, "too few to look for");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Contiguous ranges: what is promised of maps that are made up, and that more work never yields less.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, PageblockMap, UnmovableKind, ZonePageblocks};
 use freehold_monitor::verdict::{
     BlockRequest, Evidence, HolderKind, Mobility, Names, RangeRules, RangeState, State, Verdict, judge,
 };
@@ -59,7 +59,7 @@ impl Machine {
             slab_of: None,
             missing: &[],
         };
-        judge(&evidence, &asked(blocks))
+        judge(&evidence, &request(blocks))
     }
 
     fn states(&self) -> Vec<RangeState> {
@@ -80,7 +80,7 @@ impl Machine {
     }
 }
 
-fn asked(blocks: u64) -> BlockRequest {
+fn request(blocks: u64) -> BlockRequest {
     BlockRequest {
         order: ORDER,
         block_bytes: 4096 << ORDER,
@@ -104,9 +104,9 @@ fn clean(pages: u16) -> Pageblock {
     Pageblock { free: PAGES - pages, file_clean: pages, ..Pageblock::default() }
 }
 
-fn held(why: Held, pages: u16) -> Pageblock {
+fn unmovable(why: UnmovableKind, pages: u16) -> Pageblock {
     let mut block = Pageblock { free: PAGES - pages, ..Pageblock::default() };
-    block.held[why as usize] = pages;
+    block.unmovable[why as usize] = pages;
     block
 }
 
@@ -117,7 +117,7 @@ fn ranges(blocks: &[Pageblock]) -> Vec<Pageblock> {
 
 #[test]
 fn each_kind_of_page_has_its_effect() {
-    use RangeState::{Free, Held as Stuck, Movable, NotSetUp, Outside};
+    use RangeState::{Free, Movable, NotSetUp, Outside, Unmovable as Stuck};
     let unevictable = Pageblock { free: 0, unevictable: PAGES, ..Pageblock::default() };
     let folio = Pageblock { free: 0, anon: PAGES, whole_folio: true, ..Pageblock::default() };
     let blocks = [
@@ -126,14 +126,14 @@ fn each_kind_of_page_has_its_effect() {
         clean(512),
         unevictable,
         folio,
-        held(Held::Slab, 1),
-        held(Held::PageTable, 1),
-        held(Held::Kernel, 1),
-        held(Held::Hugetlb, 512),
-        held(Held::Offline, 1),
-        held(Held::Reserved, 1),
-        held(Held::Absent, 1),
-        held(Held::Deferred, 512),
+        unmovable(UnmovableKind::Slab, 1),
+        unmovable(UnmovableKind::PageTable, 1),
+        unmovable(UnmovableKind::Kernel, 1),
+        unmovable(UnmovableKind::Hugetlb, 512),
+        unmovable(UnmovableKind::Offline, 1),
+        unmovable(UnmovableKind::Reserved, 1),
+        unmovable(UnmovableKind::Absent, 1),
+        unmovable(UnmovableKind::Deferred, 512),
     ];
     let expected = [
         Free, Movable, Movable, Movable, Movable, Stuck, Stuck, Stuck, Stuck, Stuck, Outside, Outside,
@@ -164,12 +164,14 @@ fn clean_page_cache_is_dropped_where_it_lies_and_elsewhere_to_make_room() {
     let own = Machine::new([&cache[..], &full].concat());
     assert_eq!(own.counts(), [0, 1, 1, 2], "what is dropped in the range needs no room");
     let states = Machine::new(
-        [&full[..], &[clean(512), clean(512), held(Held::Slab, 1), clean(512)], &cache].concat(),
+        [&full[..], &[clean(512), clean(512), unmovable(UnmovableKind::Slab, 1), clean(512)], &cache]
+            .concat(),
     );
     let states = states.states();
-    assert_eq!(states, [RangeState::NoRoom, RangeState::Held, RangeState::Movable]);
-    let mut reclaim = [&full[..], &[held(Held::Slab, 1), clean(512), clean(512), clean(512)]].concat();
-    reclaim.extend([clean(512), held(Held::Slab, 1), clean(512), clean(512)]);
+    assert_eq!(states, [RangeState::NoRoom, RangeState::Unmovable, RangeState::Movable]);
+    let mut reclaim =
+        [&full[..], &[unmovable(UnmovableKind::Slab, 1), clean(512), clean(512), clean(512)]].concat();
+    reclaim.extend([clean(512), unmovable(UnmovableKind::Slab, 1), clean(512), clean(512)]);
     let machine = Machine::new(reclaim);
     assert_eq!(machine.counts(), [0, 0, 1, 1]);
     assert_eq!(machine.states()[0], RangeState::Reclaimable);
@@ -190,7 +192,12 @@ fn only_whole_aligned_ranges_of_one_zone_count() {
 
 #[test]
 fn kernels_differ() {
-    let blocks = ranges(&[free(), anon(1), held(Held::Hugetlb, 512), held(Held::Kernel, 3)]);
+    let blocks = ranges(&[
+        free(),
+        anon(1),
+        unmovable(UnmovableKind::Hugetlb, 512),
+        unmovable(UnmovableKind::Kernel, 3),
+    ]);
     let mut machine = Machine::new(blocks);
     assert_eq!(machine.counts(), [1, 2, 2, 2]);
     machine.names.per_cpu_pages = 3;
@@ -199,16 +206,16 @@ fn kernels_differ() {
     assert_eq!(machine.counts(), [1, 2, 2, 4], "smaller huge pages may be moved");
     machine.rules.in_use = false;
     assert_eq!(machine.counts()[..3], [1, 1, 1], "nothing in use is moved");
-    machine.blocks = vec![held(Held::Hugetlb, 512); 4];
+    machine.blocks = vec![unmovable(UnmovableKind::Hugetlb, 512); 4];
     machine.rules = RangeRules { hugetlb: true, ..RangeRules::default() };
     assert_eq!(machine.counts(), [0; 4], "a range full of huge pages is most likely one gigantic page");
 }
 
 #[test]
 fn what_is_known_to_be_on_lists_is_free() {
-    let mut listed = held(Held::Kernel, 3);
+    let mut listed = unmovable(UnmovableKind::Kernel, 3);
     listed.listed = 3;
-    let mut machine = Machine::new(ranges(&[listed, anon(2), held(Held::Kernel, 3)]));
+    let mut machine = Machine::new(ranges(&[listed, anon(2), unmovable(UnmovableKind::Kernel, 3)]));
     machine.names.per_cpu_pages = 5;
     assert_eq!(machine.counts(), [1, 2, 2, 2], "two pages of unknown places are too few for the third range");
     machine.names.per_cpu_pages += 1;
@@ -222,23 +229,27 @@ fn pageblocks_of_cma_are_not_given() {
     types[5] = Some(Migratetype::Cma);
     types[0] = Some(Migratetype::Movable);
     machine.types = Some(vec![types]);
-    assert_eq!(machine.states(), [RangeState::Free, RangeState::Held]);
+    assert_eq!(machine.states(), [RangeState::Free, RangeState::Unmovable]);
     let ranges = machine.verdict(2).ranges.expect("a map");
     assert_eq!(ranges.holders[0].kind, HolderKind::Kept);
 }
 
 #[test]
 fn the_verdict_says_what_holds_the_others() {
-    let machine =
-        Machine::new(ranges(&[anon(100), held(Held::Slab, 7), held(Held::Slab, 2), held(Held::Kernel, 9)]));
+    let machine = Machine::new(ranges(&[
+        anon(100),
+        unmovable(UnmovableKind::Slab, 7),
+        unmovable(UnmovableKind::Slab, 2),
+        unmovable(UnmovableKind::Kernel, 9),
+    ]));
     let verdict = machine.verdict(1);
     assert_eq!(verdict.state, State::AfterCompaction);
     let reason = machine.verdict(2).reason.join("\n");
     for text in [
         "2 contiguous ranges of 8 MiB (order 11) cannot be had before memory is freed",
-        "of 4 aligned ranges 1 can be emptied by migration, 3 are held by pages that cannot be moved",
+        "of 4 aligned ranges 1 can be emptied by migration, 3 contain pages that cannot be moved",
         "slab caches hold 2 ranges alone, with 9 pages in 2",
-        "nearest to free: the range at 16 MiB (node 0, Normal), held by slab caches (2)",
+        "nearest to free: the range at 16 MiB (node 0, Normal), in use by slab caches (2)",
     ] {
         assert!(reason.contains(text), "no {text:?} in: {reason}");
     }
@@ -254,8 +265,8 @@ fn more_work_never_yields_less() {
     for round in 0..2000 {
         let blocks = (0..8 + random(40)).map(|_| match random(12) {
             0..5 => free(),
-            5 => held(Held::Slab, 1),
-            6 => held(Held::Kernel, 1),
+            5 => unmovable(UnmovableKind::Slab, 1),
+            6 => unmovable(UnmovableKind::Kernel, 1),
             7..9 => anon(random(513) as u16),
             _ => clean(random(513) as u16),
         });

@@ -112,7 +112,7 @@ const FLIPS: [(&str, Shown); Switches::FIELDS.len()] = {
         ("retypes_pageblocks", Kernels(TIDYING)),
         ("unmixes_pageblocks", Kernels(TIDYING)),
         ("empties_pageblocks", Kernels(TIDYING)),
-        ("marks_departures", Kernels(TIDYING)),
+        ("marks_movable_pages", Kernels(TIDYING)),
         ("tidies_by_mobility", Kernels(TIDYING)),
         (
             "retypes_to_unmovable",

@@ -48,25 +48,25 @@ impl Slots {
 
     fn play(&mut self, step: &Step) -> Result<(), String> {
         let slot = step.slot as usize;
-        let held = *self.0.get(slot).ok_or("slot out of bounds")?;
+        let in_use = *self.0.get(slot).ok_or("slot out of bounds")?;
         match step.op {
             Op::Alloc { order, .. } => self.fill(slot, 1, order.get()),
             Op::BulkAlloc { pages, .. } if pages > MOST_BULK => Err("too many pages".to_owned()),
             Op::BulkAlloc { pages, .. } => self.fill(slot, pages as usize, 0),
             Op::Free => {
-                held.ok_or("an empty slot is freed")?;
+                in_use.ok_or("an empty slot is freed")?;
                 self.0[slot] = None;
                 Ok(())
             }
             Op::Split => {
-                let order = held.ok_or("an empty slot is split")?;
+                let order = in_use.ok_or("an empty slot is split")?;
                 self.fill(slot + 1, (1 << order) - 1, 0)?;
                 self.0[slot] = Some(0);
                 Ok(())
             }
             Op::Contig { pages, .. } => self.fill(slot + 1, pages as usize, 0),
-            Op::Mark(_) | Op::Pin => held.map(|_| ()).ok_or_else(|| "an empty slot is marked".to_owned()),
-            Op::Isolate { from: Place::AtSlot(_), .. } if held.is_none() => {
+            Op::Mark(_) | Op::Pin => in_use.map(|_| ()).ok_or_else(|| "an empty slot is marked".to_owned()),
+            Op::Isolate { from: Place::AtSlot(_), .. } if in_use.is_none() => {
                 Err("isolation at an empty slot".to_owned())
             }
             _ => Ok(()),

@@ -35,7 +35,7 @@ for i in $(seq 1 2 200); do rm /tmp/$i; done
 ";
 
 /// What is compared: all free lists, and how many pages were ever allocated and freed.
-const LOOK: &str = "cat /proc/buddyinfo; grep -E '^(pgalloc|pgfree|pgfault)' /proc/vmstat";
+const READ_STATE: &str = "cat /proc/buddyinfo; grep -E '^(pgalloc|pgfree|pgfault)' /proc/vmstat";
 
 /// The modules that are loaded, if they are not built in, in this order. Which of the first two needs the other depends on
 /// the kernel.

@@ -1,7 +1,7 @@
 //! The way to JavaScript: bytes in the memory that both see.
 //!
 //! [`input`] sets bytes aside, the page writes a trace or nothing and a command in JSON behind it, and [`run`] does it. What
-//! is told goes out by the page's own `tell` while [`run`] runs.
+//! is told goes out by the page's own `send` while [`run`] runs.
 #![expect(unsafe_code, reason = "names that the page calls, and a function of the page")]
 
 use std::cell::RefCell;
@@ -11,7 +11,7 @@ use crate::command::act;
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
     /// Takes a message: the JSON and the bytes lie in this module's memory until it returns.
-    safe fn tell(json: *const u8, json_bytes: usize, data: *const u8, data_bytes: usize);
+    safe fn send(json: *const u8, json_bytes: usize, data: *const u8, data_bytes: usize);
 }
 
 thread_local! {
@@ -34,8 +34,8 @@ pub(crate) extern "C" fn input(bytes: usize) -> *mut u8 {
 pub(crate) extern "C" fn run(trace_bytes: usize) {
     let mut trace = INPUT.take();
     let command = trace.split_off(trace_bytes.min(trace.len()));
-    act(&command, trace, &mut |told| {
-        let json = told.json.to_string();
-        tell(json.as_ptr(), json.len(), told.bytes.as_ptr(), told.bytes.len());
+    act(&command, trace, &mut |reply| {
+        let json = reply.json.to_string();
+        send(json.as_ptr(), json.len(), reply.bytes.as_ptr(), reply.bytes.len());
     });
 }

@@ -4,7 +4,7 @@ use freehold_trace::ReadOptions;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::message::Told;
+use crate::message::Reply;
 use crate::replay::replay;
 use crate::sandbox::sandbox;
 
@@ -32,17 +32,17 @@ pub enum Command {
 /// Does what a command in JSON asks for. `trace` is the file, if it is about one.
 ///
 /// An error is told as one sentence, and nothing comes after it.
-pub fn act(command: &[u8], trace: Vec<u8>, tell: &mut dyn FnMut(Told)) {
+pub fn act(command: &[u8], trace: Vec<u8>, send: &mut dyn FnMut(Reply)) {
     let done = match serde_json::from_slice(command) {
         Ok(Command::Replay { file, era, partial }) => {
             let options = ReadOptions { partial, ..ReadOptions::new(file) };
-            replay(options, trace, &era, tell)
+            replay(options, trace, &era, send)
         }
-        Ok(Command::Sandbox { script }) => sandbox(&script).map(&mut *tell),
+        Ok(Command::Sandbox { script }) => sandbox(&script).map(&mut *send),
         Err(error) => Err(format!("the page asks for what this engine does not know: {error}")),
     };
     if let Err(sentence) = done {
-        tell(json!({"kind": "error", "sentence": sentence}).into());
+        send(json!({"kind": "error", "sentence": sentence}).into());
     }
 }
 
@@ -50,10 +50,10 @@ pub fn act(command: &[u8], trace: Vec<u8>, tell: &mut dyn FnMut(Told)) {
 mod tests {
     use super::*;
 
-    fn told(command: &str, trace: &[u8]) -> Vec<Told> {
-        let mut told = Vec::new();
-        act(command.as_bytes(), trace.to_vec(), &mut |message| told.push(message));
-        told
+    fn reply(command: &str, trace: &[u8]) -> Vec<Reply> {
+        let mut reply = Vec::new();
+        act(command.as_bytes(), trace.to_vec(), &mut |message| reply.push(message));
+        reply
     }
 
     #[test]
@@ -66,8 +66,8 @@ mod tests {
             (replay, b"", "the file is empty"),
             (replay, b"GIF89a and more of it, long enough", "not a Freehold trace"),
         ] {
-            let told = told(command, trace);
-            let [Told { json, .. }] = &told[..] else { panic!("{told:?}") };
+            let reply = reply(command, trace);
+            let [Reply { json, .. }] = &reply[..] else { panic!("{reply:?}") };
             assert_eq!(json["kind"], "error");
             let sentence = json["sentence"].as_str().expect("a sentence");
             assert!(sentence.contains(says) && !sentence.contains('\n'), "{sentence}");

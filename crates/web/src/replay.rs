@@ -2,12 +2,13 @@
 
 use freehold::{Era, Migratetype};
 use freehold_lab::{
-    FallbackPlace, Lab, LabError, Loaded, Looks, Measures, Moment, Options, PageblockMap, Sample, sentence,
+    FallbackPlace, Lab, LabError, Loaded, Measures, Moment, Options, PageblockMap, Sample, SampleDetail,
+    sentence,
 };
 use freehold_trace::{ReadOptions, TraceError, TraceReader};
 use serde_json::{Value, json};
 
-use crate::message::Told;
+use crate::message::Reply;
 
 /// Replays a trace in an era, and tells: the machine, about a hundred moments, and the sums.
 ///
@@ -17,7 +18,7 @@ pub fn replay(
     options: ReadOptions,
     trace: Vec<u8>,
     era: &str,
-    tell: &mut dyn FnMut(Told),
+    send: &mut dyn FnMut(Reply),
 ) -> Result<(), String> {
     let era = Era::from_name(era).ok_or_else(|| format!("there is no era {era:?}"))?;
     let open = || TraceReader::open(&trace[..], options.clone());
@@ -26,12 +27,12 @@ pub fn replay(
     drop(trace);
     let of_file = |error: LabError| format!("{file}: {}", sentence(&error));
     let lab = Lab::new(whole.trace()).map_err(of_file)?;
-    tell(head(&lab, era).into());
+    send(head(&lab, era).into());
     let first_ns = whole.trace().events.first().map_or(0, |event| event.time_ns);
-    let options = Options { runs: 1, threads: Some(1), looks: Looks::Places, ..Options::default() };
-    let mut tell_moment = |moment: Moment<'_>| tell(self::moment(moment, first_ns));
-    let replay = lab.replay_told(&era.into(), options, &mut tell_moment).map_err(of_file)?;
-    tell(end(&replay.measures).into());
+    let options = Options { runs: 1, threads: Some(1), detail: SampleDetail::Places, ..Options::default() };
+    let mut tell_moment = |moment: Moment<'_>| send(self::moment(moment, first_ns));
+    let replay = lab.replay_observed(&era.into(), options, &mut tell_moment).map_err(of_file)?;
+    send(end(&replay.measures).into());
     Ok(())
 }
 
@@ -65,13 +66,13 @@ fn head(lab: &Lab<'_>, era: Era) -> Value {
         "pageblock_order": lab.machine.pageblock_order.get(),
         "types": Migratetype::ALL.map(Migratetype::name),
         "zones": zones.collect::<Vec<_>>(),
-        "start": lab.start_report().told(),
+        "start": lab.start_report().summary(),
         "is_cut_short": lab.trace.ending.is_none(),
     })
 }
 
 /// Returns a moment; the bytes are the cells of its map, zone after zone.
-fn moment(moment: Moment<'_>, first_ns: u64) -> Told {
+fn moment(moment: Moment<'_>, first_ns: u64) -> Reply {
     let Moment { events, sample } = moment;
     let seconds = |time_ns: u64| time_ns.saturating_sub(first_ns) as f64 / 1e9;
     let no_map = PageblockMap::default();
@@ -101,7 +102,7 @@ fn moment(moment: Moment<'_>, first_ns: u64) -> Told {
         "cells": map.zones.iter().map(Vec::len).collect::<Vec<_>>(),
         "places": sample.places.iter().map(place).collect::<Vec<_>>(),
     });
-    Told { json, bytes: map.zones.iter().flatten().map(|cell| cell.0).collect() }
+    Reply { json, bytes: map.zones.iter().flatten().map(|cell| cell.0).collect() }
 }
 
 /// Returns the number of cells in which no page is in use.

@@ -11,12 +11,12 @@ import freehold
 
 @pytest.fixture(scope="module")
 def comparison(c_build):
-    return freehold.compare(c_build, eras=["linux-6.1", "linux-7.3"], chance=3)
+    return freehold.compare(c_build, eras=["linux-6.1", "linux-7.3"], replicates=3)
 
 
 @pytest.fixture(scope="module")
 def swept(small):
-    return freehold.sweep(small[:2], chance=2, era=["linux-6.1", "linux-7.3"], watermark_boost_factor=[0, 15000])
+    return freehold.sweep(small[:2], replicates=2, era=["linux-6.1", "linux-7.3"], watermark_boost_factor=[0, 15000])
 
 
 def drawn(chart):
@@ -29,7 +29,7 @@ def spread(mean, deviation):
 
 
 def test_a_comparison_shows_means_with_what_chance_makes_of_them(comparison):
-    rows = [row for row in pyarrow.table(comparison).to_pylist() if row["group"] == "chance" and row["value"] is not None]
+    rows = [row for row in pyarrow.table(comparison).to_pylist() if row["group"] == "replicates" and row["value"] is not None]
     assert any(row["standard_deviation"] for row in rows)
     for row in rows:
         bars = {bar["name"]: bar for bar in drawn(freehold.chart(comparison, row["measure"]))}
@@ -55,12 +55,12 @@ def test_the_usual_measures_are_drawn_where_none_is_named(comparison):
 
 
 def test_a_prediction_shows_before_and_after(small):
-    prediction = freehold.predict(small[:2], watermark_boost_factor=0, chance=2)
-    rows = [row for row in pyarrow.table(prediction).to_pylist() if row["foretold"] is not None]
-    assert any(row["foretold_sd"] for row in rows) and any(row["before_sd"] for row in rows)
+    prediction = freehold.predict(small[:2], watermark_boost_factor=0, replicates=2)
+    rows = [row for row in pyarrow.table(prediction).to_pylist() if row["predicted"] is not None]
+    assert any(row["predicted_sd"] for row in rows) and any(row["before_sd"] for row in rows)
     for row in rows:
         bars = {bar["name"]: bar for bar in drawn(freehold.chart(prediction, row["measure"]))}
-        assert list(bars) == ["before", "foretold"]
+        assert list(bars) == ["before", "predicted"]
         for name, bar in bars.items():
             assert (bar["value"], bar["low"], bar["high"]) == spread(row[name], row[f"{name}_sd"])
 
@@ -68,7 +68,7 @@ def test_a_prediction_shows_before_and_after(small):
 def test_a_sweep_in_every_form_of_table(swept):
     table = pyarrow.table(swept)
     chart = freehold.chart(swept, "zone lock holds").to_dict()
-    columns = table.select(["era", "watermark_boost_factor", "chance_zone_lock_holds_mean", "chance_zone_lock_holds_standard_deviation"])
+    columns = table.select(["era", "watermark_boost_factor", "replicates_zone_lock_holds_mean", "replicates_zone_lock_holds_standard_deviation"])
     expected = [(*row[:2], row[2] - row[3], row[2] + row[3]) for row in zip(*columns.to_pydict().values())]
     assert [(row["era"], row["watermark_boost_factor"], row["low"], row["high"]) for row in chart["data"]["values"]] == expected
     assert (chart["facet"]["column"]["field"], len(expected)) == ("trace", 8)
@@ -89,9 +89,9 @@ def test_rows_without_a_measure_are_left_out(swept):
 
 def test_measures_of_chance_are_named_alike_in_a_sweep(comparison, swept):
     columns = swept.table.to_dict()
-    rows = [row for row in pyarrow.table(comparison).to_pylist() if row["group"] == "chance"]
+    rows = [row for row in pyarrow.table(comparison).to_pylist() if row["group"] == "replicates"]
     measures = {row["measure"] for row in rows}
-    means = {name for name in columns if name.startswith("chance_") and name.endswith("_mean")}
+    means = {name for name in columns if name.startswith("replicates_") and name.endswith("_mean")}
     assert len(measures) == len(means) > 10
     for measure in measures:
         values = [row["value"] for row in drawn(freehold.chart(swept, measure))]
@@ -105,7 +105,7 @@ def test_traces_of_one_name_stay_apart(small, tmp_path):
         (tmp_path / str(number)).mkdir()
         traces.append(tmp_path / str(number) / "t.arrows")
         traces[-1].write_bytes(trace.read_bytes())
-    chart = freehold.chart(freehold.sweep(traces, chance=1, counts=[True, False]), "zone lock holds").to_dict()
+    chart = freehold.chart(freehold.sweep(traces, replicates=1, counts=[True, False]), "zone lock holds").to_dict()
     assert chart["facet"]["column"]["field"] == "trace"
     assert {row["trace"] for row in chart["data"]["values"]} == {str(trace) for trace in traces}
 
@@ -113,7 +113,7 @@ def test_traces_of_one_name_stay_apart(small, tmp_path):
 def test_runs_that_failed_are_told(small, tmp_path):
     damaged = tmp_path / "damaged.arrows"
     damaged.write_bytes(small[0].read_bytes()[:-1000])
-    result = freehold.sweep([small[0], damaged], chance=1, counts=[True, False])
+    result = freehold.sweep([small[0], damaged], replicates=1, counts=[True, False])
     with pytest.warns(UserWarning, match="2 of 4 runs failed and are not drawn: .*damaged.arrows"):
         assert len(drawn(freehold.chart(result, "zone lock holds"))) == 2
 

@@ -11,7 +11,7 @@ import freehold
 
 
 def test_a_comparison_is_the_labs_own(c_build, expected):
-    result = freehold.compare(c_build, chance=2)
+    result = freehold.compare(c_build, replicates=2)
     assert untimed(result.table.to_csv()) == expected("compare.csv")
     table = pyarrow.table(result)
     assert table.column_names == [
@@ -23,7 +23,7 @@ def test_a_comparison_is_the_labs_own(c_build, expected):
 
 
 def test_eras_are_chosen_with_their_systems(c_build, expected):
-    result = freehold.compare(c_build, eras=["linux-6.1", "linux-6.12 without hygiene"], chance=2)
+    result = freehold.compare(c_build, eras=["linux-6.1", "linux-6.12 without hygiene"], replicates=2)
     assert untimed(result.table.to_csv()) == expected("variants.csv")
 
 
@@ -38,14 +38,14 @@ def test_an_analysis_is_the_labs_own(c_build, expected):
 
 def test_a_prediction_is_the_labs_own(traces, expected):
     recordings = [traces / name for name in ("file-churn.arrows", "file-churn-2.arrows")]
-    result = freehold.predict(recordings, chance=2, watermark_boost_factor=0)
+    result = freehold.predict(recordings, replicates=2, watermark_boost_factor=0)
     assert untimed(result.table.to_csv()) == expected("predict.csv")
     assert "watermark_boost_factor=0 instead of 15000" in repr(result)
 
 
 def test_a_sweep_is_the_labs_own(traces, expected):
     recordings = [traces / name for name in ("database.arrows", "forks.arrows")]
-    result = freehold.sweep(recordings, chance=2, counts=[True, False], watermark_boost_factor=[0, 15000])
+    result = freehold.sweep(recordings, replicates=2, counts=[True, False], watermark_boost_factor=[0, 15000])
     rows = untimed(result.table.to_csv())
     own = expected("sweep.csv")
     # The lab was given other paths.
@@ -56,7 +56,7 @@ def test_a_sweep_is_the_labs_own(traces, expected):
 
 
 def test_a_trace_that_cannot_be_read_has_rows_that_say_so(traces, tmp_path):
-    result = freehold.sweep([tmp_path / "nothing.arrows", traces / "database.arrows"], chance=1)
+    result = freehold.sweep([tmp_path / "nothing.arrows", traces / "database.arrows"], replicates=1)
     errors = result.table.to_dict()["error"]
     assert "cannot be opened" in errors[0] and errors[1] is None
     with pytest.raises(freehold.InputError, match="none of 1 runs succeeded"):
@@ -74,7 +74,7 @@ def test_a_trace_that_cannot_be_read_has_rows_that_say_so(traces, tmp_path):
         (lambda trace: freehold.sweep(trace, counts=[]), "counts has no value"),
         (lambda trace: freehold.compare(trace, eras=["linux-7.3 with x"]), "the systems and rules are hygiene"),
         (lambda trace: freehold.compare(trace, eras=[]), "no era is named"),
-        (lambda trace: freehold.compare(trace, chance=1000), "chance is 1 to 64 replays, not 1000"),
+        (lambda trace: freehold.compare(trace, replicates=1000), "replicates is 1 to 64 replays, not 1000"),
         (lambda trace: freehold.predict(trace), "nothing is changed, so there is nothing to foretell"),
         (lambda trace: freehold.predict([trace, trace], defrag_mode=1), "the same recording as"),
     ],
@@ -109,13 +109,13 @@ def test_other_threads_run_while_a_replay_does(c_build):
 
 def test_progress_is_told(c_build):
     told = []
-    freehold.compare(c_build, chance=1, progress=lambda followed, planned: told.append((followed, planned)))
+    freehold.compare(c_build, replicates=1, progress=lambda followed, planned: told.append((followed, planned)))
     assert told == sorted(told)
     followed, planned = told[-1]
     # Once to find what the machine allocated untold, five eras, one rival.
     assert followed == planned and planned in (6 * 1_759_004, 7 * 1_759_004)
     with pytest.raises(ZeroDivisionError):
-        freehold.compare(c_build, chance=1, progress=lambda followed, planned: 1 // 0)
+        freehold.compare(c_build, replicates=1, progress=lambda followed, planned: 1 // 0)
 
 
 def test_ctrl_c_ends_a_comparison(c_build):
@@ -126,7 +126,7 @@ def test_ctrl_c_ends_a_comparison(c_build):
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        freehold.compare(trace, chance=64)
+        freehold.compare(trace, replicates=64)
     # All of it would take minutes.
     assert time.monotonic() - began < 10
     assert freehold.replay(trace).table.column_names[0] == "variant"

@@ -88,18 +88,18 @@ def test_a_killed_worker_costs_its_shard_and_the_rows_are_those_of_one_machine(c
     killer = threading.Thread(target=kill)
     killer.start()
     result = freehold.sweep(
-        traces, chance=1, on="ray", address=cluster.address, into=into, runs_a_shard=1, **SETTINGS
+        traces, replicates=1, on="ray", address=cluster.address, into=into, runs_a_shard=1, **SETTINGS
     )
     killer.join()
     assert len(killed) == 1
     assert len(result) == 200
-    local = freehold.sweep(traces, chance=1, **SETTINGS)
+    local = freehold.sweep(traces, replicates=1, **SETTINGS)
     assert untimed(result.table.to_csv()) == untimed(local.table.to_csv())
     errors = [error for error in result.table.to_dict()["error"] if error is not None]
     assert len(errors) == 50 and all("poisoned.arrows" in error for error in errors)
     assert len(list(into.glob("trace=*/*.parquet"))) == 200
     began = time.monotonic()
-    again = freehold.sweep(traces, chance=1, on="ray", address=cluster.address, into=into, runs_a_shard=1, **SETTINGS)
+    again = freehold.sweep(traces, replicates=1, on="ray", address=cluster.address, into=into, runs_a_shard=1, **SETTINGS)
     assert untimed(again.table.to_csv()) == untimed(local.table.to_csv())
     assert time.monotonic() - began < 20
 
@@ -112,11 +112,11 @@ def test_traces_come_from_wherever_fsspec_reaches(cluster, small, tmp_path):
         url = f"http://127.0.0.1:{server.server_address[1]}/"
         traces = [url + small[0].name, url + "nothing.arrows"]
         into = f"file://{tmp_path}/runs"
-        result = freehold.sweep(traces, chance=1, on="ray", address=cluster.address, into=into, counts=[True, False])
+        result = freehold.sweep(traces, replicates=1, on="ray", address=cluster.address, into=into, counts=[True, False])
         server.shutdown()
-    plain = freehold.sweep(small[0], chance=1, counts=[True, False])
+    plain = freehold.sweep(small[0], replicates=1, counts=[True, False])
     rows = result.table.to_dict()
-    assert rows["chance_steals_mean"][:2] == plain.table.to_dict()["chance_steals_mean"]
+    assert rows["replicates_steals_mean"][:2] == plain.table.to_dict()["replicates_steals_mean"]
     assert rows["error"][:2] == [None, None]
     assert all("the trace cannot be copied to a worker" in error for error in rows["error"][2:])
     # What could not be copied is tried again by the same sweep.
@@ -129,7 +129,7 @@ def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
         bucket.put(str(trace), f"lab/traces/{trace.name}")
         traces.append(f"s3://lab/traces/{trace.name}")
     sweep = functools.partial(
-        freehold.sweep, chance=1, on="ray", address=cluster.address, into="s3://lab/runs", runs_a_shard=1, counts=[True, False]
+        freehold.sweep, replicates=1, on="ray", address=cluster.address, into="s3://lab/runs", runs_a_shard=1, counts=[True, False]
     )
     first = sweep(traces)
     written = {path: bucket.info(path)["LastModified"] for path in bucket.glob("lab/runs/trace=*/*.parquet")}
@@ -141,7 +141,7 @@ def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
     time.sleep(1.1)
     touched = bucket.info(damaged, refresh=True)["LastModified"]
     again = sweep(traces)
-    plain = untimed(freehold.sweep(small[:2], chance=1, counts=[True, False]).table.to_csv())
+    plain = untimed(freehold.sweep(small[:2], replicates=1, counts=[True, False]).table.to_csv())
     for result in (first, again):
         assert result.table.to_dict()["trace"] == [trace for trace in traces for _ in range(2)]
         assert untimed(result.table.to_csv().replace("s3://lab/traces", str(small[0].parent))) == plain
@@ -150,7 +150,7 @@ def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
     # A bucket that nobody made is told, and not made.
     for into in ("s3://labb/runs", "s3://labb", "s3://labb/"):
         with pytest.raises(freehold.Error, match="s3://labb.*_freehold.json cannot be written"):
-            freehold.sweep(traces[:1], chance=1, into=into, counts=[True])
+            freehold.sweep(traces[:1], replicates=1, into=into, counts=[True])
     bucket.invalidate_cache()
     assert bucket.ls("") == ["lab"]
 
@@ -159,7 +159,7 @@ def test_a_trace_that_no_node_has_memory_for_is_refused(cluster, small, monkeypa
     from freehold import _ray
 
     monkeypatch.setattr(_ray, "memory_bytes", lambda trace: (2 << 30) if trace == str(small[1]) else (200 << 20))
-    result = freehold.sweep(small[:2], chance=1, on="ray", address=cluster.address, counts=[True])
+    result = freehold.sweep(small[:2], replicates=1, on="ray", address=cluster.address, counts=[True])
     errors = result.table.to_dict()["error"]
     assert errors[0] is None and "needs up to 2048 MiB of memory, and no node of the cluster has as much" in errors[1]
 

@@ -20,7 +20,7 @@ class UsedFirst(freehold.Rule):
             if wanted.migratetype == "Movable":
                 alike = offer.movable
             else:
-                alike = offer.stays if offer.migratetype == "Movable" else 0
+                alike = offer.immovable if offer.migratetype == "Movable" else 0
                 if alike and offer.free >= pages // 8:
                     return offer
             if offer.free + alike >= pages // 2:
@@ -37,7 +37,7 @@ def measures(result, variant):
 
 def test_a_rule_places_as_the_era_that_has_it(traces):
     eras = ["freehold", "freehold without claims-used-first"]
-    result = freehold.compare(traces / "file-churn-3.arrows", eras=eras, rules=[UsedFirst], chance=1)
+    result = freehold.compare(traces / "file-churn-3.arrows", eras=eras, rules=[UsedFirst], replicates=1)
     by_era, by_nobody, by_rule = (measures(result, name) for name in [*eras, f"{UsedFirst.era} with UsedFirst"])
     assert by_era and by_era == by_rule
     assert by_era != by_nobody, "the trace never needs the rule"
@@ -51,7 +51,7 @@ def test_rules_stand_in_one_table_with_the_eras(traces):
             assert offers == sorted(offers, key=lambda offer: -offer.order)
             return "nothing"
 
-    result = freehold.compare(traces / "file-churn-3.arrows", rules=[Nothing], chance=1)
+    result = freehold.compare(traces / "file-churn-3.arrows", rules=[Nothing], replicates=1)
     assert "linux-7.3 with never-claims" in repr(result)
     table = result.table.to_dict()
     claims = {
@@ -59,7 +59,7 @@ def test_rules_stand_in_one_table_with_the_eras(traces):
         for variant, measure, value in zip(table["variant"], table["measure"], table["value"], strict=True)
         if measure == "claims"
     }
-    # Where types should not mix a request claims free pageblocks, and no rule is asked.
+    # Where types should not mix a request claims free pageblocks, and no rule is arguments.
     assert claims["linux-7.3"] > claims["linux-7.3 with never-claims"]
     assert len(set(table["variant"])) >= 6
 
@@ -74,22 +74,22 @@ def test_a_rule_tidies(traces):
             held = (pageblock.unmovable, pageblock.movable, pageblock.reclaimable, pageblock.reserved)
             seen.append(pageblock.free + pageblock.percpu + sum(held) <= pageblock.pages)
 
-    freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Watches], chance=1)
+    freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Watches], replicates=1)
     assert seen and all(seen)
 
 
 def test_a_rule_gives_pageblocks_their_type(traces):
     class Retypes:
         def chore(self, pageblock):
-            stays = pageblock.unmovable + pageblock.reserved
-            return "Unmovable" if stays > pageblock.pages // 2 else None
+            immovable = pageblock.unmovable + pageblock.reserved
+            return "Unmovable" if immovable > pageblock.pages // 2 else None
 
     class Empties:
         def chore(self, pageblock):
             is_sparse = 0 < pageblock.movable < pageblock.pages // 8 and not pageblock.unmovable
             return "empty" if is_sparse else "nothing"
 
-    result = freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Retypes, Empties], chance=1)
+    result = freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Retypes, Empties], replicates=1)
     eras = {era["variant"]: era for era in result.data}
     assert eras["linux-7.3"]["locked"]["retyped"] == 0 < eras["linux-7.3 with Retypes"]["locked"]["retyped"]
     moved = {name: era["events"]["pgmigrate_success"] for name, era in eras.items()}
@@ -114,13 +114,13 @@ def raises(self, wanted, offers):
         (type("Wrong", (), {"steal": raises, "era": "linux-2.6"}), freehold.InputError, "the eras are linux-6.1"),
         (type("Wrong", (), {"claim": raises, "__init__": lambda self, more: None}), TypeError, "more"),
         (type("Wrong", (), {"chore": lambda self, pageblock: "CMA"}), freehold.InputError, "returned 'CMA' from chore"),
-        (type("Wrong", (), {"claim": raises, "era": "linux-6.1"}), freehold.InputError, "would never be asked"),
+        (type("Wrong", (), {"claim": raises, "era": "linux-6.1"}), freehold.InputError, "would never be arguments"),
         (UsedFirst(), freehold.InputError, "a class is needed"),
     ],
 )
 def test_a_rule_that_is_wrong_ends_the_comparison_with_its_own_error(traces, wrong, error, sentence):
     with pytest.raises(error, match=sentence):
-        freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[wrong], chance=4)
+        freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[wrong], replicates=4)
 
 
 def test_a_rule_that_takes_what_it_was_not_offered_is_refused_by_name(traces):
@@ -133,22 +133,22 @@ def test_a_rule_that_takes_what_it_was_not_offered_is_refused_by_name(traces):
             return self.kept
 
     with pytest.raises(freehold.InputError, match=r"the rule Late chose pfn 0x[0-9a-f]+, which it was not offered"):
-        freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Late], chance=1)
+        freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Late], replicates=1)
 
 
 def test_a_comparison_with_a_slow_rule_is_interrupted(traces):
-    asked = threading.Event()
+    arguments = threading.Event()
 
     class Slow:
         def claim(self, wanted, offers):
-            asked.set()
+            arguments.set()
             time.sleep(0.05)
 
     def stop(followed, planned):
-        if asked.is_set():
+        if arguments.is_set():
             raise KeyboardInterrupt
 
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        freehold.compare(traces / "c-build.arrows", rules=[Slow], chance=8, progress=stop)
+        freehold.compare(traces / "c-build.arrows", rules=[Slow], replicates=8, progress=stop)
     assert time.monotonic() - began < 60

@@ -28,8 +28,8 @@ def three(small, tmp_path):
 
 def test_a_dataset_has_the_rows_of_the_sweep(three, tmp_path):
     into = tmp_path / "runs"
-    plain = freehold.sweep(three, chance=2, **SETTINGS)
-    result = freehold.sweep(three, chance=2, into=into, runs_a_shard=3, **SETTINGS)
+    plain = freehold.sweep(three, replicates=2, **SETTINGS)
+    result = freehold.sweep(three, replicates=2, into=into, runs_a_shard=3, **SETTINGS)
     assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
     assert len(shards(into)) == 6
     dataset = f"read_parquet('{into}/**/*.parquet', hive_partitioning=true, union_by_name=true)"
@@ -39,12 +39,12 @@ def test_a_dataset_has_the_rows_of_the_sweep(three, tmp_path):
 
 def test_what_is_finished_is_never_run_again(three, tmp_path):
     into = tmp_path / "runs"
-    first = freehold.sweep(three, chance=1, into=into, runs_a_shard=1, **SETTINGS)
+    first = freehold.sweep(three, replicates=1, into=into, runs_a_shard=1, **SETTINGS)
     kept = {path: path.stat().st_mtime_ns for path in shards(into)}
     missing, damaged = list(kept)[2], list(kept)[5]
     missing.unlink()
     damaged.write_bytes(damaged.read_bytes()[:-4])
-    again = freehold.sweep(three, chance=1, into=into, runs_a_shard=1, **SETTINGS)
+    again = freehold.sweep(three, replicates=1, into=into, runs_a_shard=1, **SETTINGS)
     assert untimed(again.table.to_csv()) == untimed(first.table.to_csv())
     changed = {path for path in shards(into) if path.stat().st_mtime_ns != kept[path]}
     assert changed == {missing, damaged}
@@ -52,27 +52,27 @@ def test_what_is_finished_is_never_run_again(three, tmp_path):
 
 def test_another_sweep_does_not_get_into_the_dataset(three, tmp_path):
     into = tmp_path / "runs"
-    freehold.sweep(three[0], chance=1, into=into, **SETTINGS)
+    freehold.sweep(three[0], replicates=1, into=into, **SETTINGS)
     with pytest.raises(freehold.InputError, match="is of a sweep with other traces, settings or another version"):
-        freehold.sweep(three[0], chance=2, into=into, **SETTINGS)
+        freehold.sweep(three[0], replicates=2, into=into, **SETTINGS)
     dataset = _sweep._dataset.Dataset(into)
     with dataset._files.locked():
         with pytest.raises(freehold.InputError, match="another sweep works on"):
-            freehold.sweep(three[0], chance=1, into=into, **SETTINGS)
+            freehold.sweep(three[0], replicates=1, into=into, **SETTINGS)
 
 
 def test_a_full_disk_loses_nothing(small, tmp_path):
     into = tmp_path / "runs"
-    asked = f"import freehold; freehold.sweep({str(small[0])!r}, chance=1, into={str(into)!r}, runs_a_shard=1, counts=[True, False])"
-    subprocess.run([sys.executable, "-c", asked], check=True)
+    arguments = f"import freehold; freehold.sweep({str(small[0])!r}, replicates=1, into={str(into)!r}, runs_a_shard=1, counts=[True, False])"
+    subprocess.run([sys.executable, "-c", arguments], check=True)
     assert len(shards(into)) == 2
     shards(into)[1].unlink()
     # No file may have more than 4 KiB, as if there were no room for more.
     limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
-    full = subprocess.run([sys.executable, "-c", f"{limit}; {asked}"], capture_output=True, text=True)
+    full = subprocess.run([sys.executable, "-c", f"{limit}; {arguments}"], capture_output=True, text=True)
     assert "the finished shards are kept: make room and start the same sweep again" in full.stderr
     assert len(shards(into)) == 1 and not list(into.glob("trace=*/_*"))
-    subprocess.run([sys.executable, "-c", asked], check=True)
+    subprocess.run([sys.executable, "-c", arguments], check=True)
     assert len(shards(into)) == 2
 
 
@@ -96,10 +96,10 @@ def test_the_program_does_the_same(three, tmp_path):
     program = [os.path.join(os.path.dirname(sys.executable), "freehold-sweep")]
     into = tmp_path / "runs"
     vary = ["--vary", "counts=on,off", "--vary", "watermark_boost_factor=0,15000"]
-    done = subprocess.run([*program, *three, *vary, "--into", into, "--chance", "2"], capture_output=True, text=True)
+    done = subprocess.run([*program, *three, *vary, "--into", into, "--replicates", "2"], capture_output=True, text=True)
     assert done.returncode == 5, done.stderr
     assert "4 of 12 runs failed" in done.stderr and "12 runs" in done.stdout
-    result = freehold.sweep(three, chance=2, into=into, **{name: list(values) for name, values in SETTINGS.items()})
+    result = freehold.sweep(three, replicates=2, into=into, **{name: list(values) for name, values in SETTINGS.items()})
     assert len(result) == 12
     wrong = subprocess.run([*program, *three, "--vary", "swappiness=1", "--into", into], capture_output=True, text=True)
     assert wrong.returncode == 2 and '"swappiness" cannot be varied' in wrong.stderr
@@ -110,7 +110,7 @@ def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
     into = tmp_path / "runs"
     program = os.path.join(os.path.dirname(sys.executable), "freehold-sweep")
     factors = ",".join(str(factor) for factor in range(0, 40_000, 1000))
-    vary = ["--vary", f"watermark_boost_factor={factors}", "--runs-a-shard", "1", "--chance", "2"]
+    vary = ["--vary", f"watermark_boost_factor={factors}", "--runs-a-shard", "1", "--replicates", "2"]
     command = [program, small[0], *vary, "--into", into]
     begun = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     while len(shards(into)) < 3 and begun.poll() is None:
@@ -124,21 +124,21 @@ def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert all(path.stat().st_mtime_ns == kept[path] for path in kept)
-    plain = freehold.sweep(small[0], chance=2, watermark_boost_factor=list(range(0, 40_000, 1000)))
+    plain = freehold.sweep(small[0], replicates=2, watermark_boost_factor=list(range(0, 40_000, 1000)))
     result = freehold.sweep(
-        small[0], chance=2, into=into, runs_a_shard=1, watermark_boost_factor=list(range(0, 40_000, 1000))
+        small[0], replicates=2, into=into, runs_a_shard=1, watermark_boost_factor=list(range(0, 40_000, 1000))
     )
     assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
 
 
 def test_a_damaged_note_of_what_was_asked_is_named(small, tmp_path):
     into = tmp_path / "runs"
-    freehold.sweep(small[0], chance=1, into=into, counts=[True])
+    freehold.sweep(small[0], replicates=1, into=into, counts=[True])
     (into / "_freehold.json").write_text("{")
     with pytest.raises(freehold.InputError, match="_freehold.json is damaged"):
-        freehold.sweep(small[0], chance=1, into=into, counts=[True])
+        freehold.sweep(small[0], replicates=1, into=into, counts=[True])
 
 
 def test_a_place_of_no_known_kind_is_told(small):
     with pytest.raises(freehold.InputError, match="foo://runs cannot be opened: "):
-        freehold.sweep(small[0], chance=1, into="foo://runs", counts=[True])
+        freehold.sweep(small[0], replicates=1, into="foo://runs", counts=[True])

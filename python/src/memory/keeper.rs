@@ -115,7 +115,7 @@ fn keep(setup: &Setup, to_do: &Receiver<Job>, ready: impl FnOnce()) -> Result<()
     let mut metadata =
         vec![MaybeUninit::uninit(); required_bytes::<(RawMutex, RawMutex, Fallbacks)>(&config)];
     let fallbacks = Fallbacks::default();
-    let engine = Engine::watched(&config, &mut metadata, &fallbacks)?;
+    let engine = Engine::with_tracepoints(&config, &mut metadata, &fallbacks)?;
     for zone in engine.zones() {
         zone.add_free(setup.start, setup.pages)?;
     }

@@ -46,8 +46,8 @@ pub(super) fn picture(pageblocks: &[PageblockUse], pages: u64) -> String {
         let frame = block.migratetype.and_then(|kind| COLOURS.get(kind.index())).unwrap_or(&"#000000");
         let parts = block.allocated.iter().chain([&block.percpu]);
         let mut from = (y + SIZE) as f64;
-        for (&held, colour) in parts.zip(COLOURS) {
-            let height = f64::from(held) * SIZE as f64 / pages.max(1) as f64;
+        for (&part, colour) in parts.zip(COLOURS) {
+            let height = f64::from(part) * SIZE as f64 / pages.max(1) as f64;
             from -= height;
             // Writing into a string does not fail.
             let _ = write!(

@@ -17,7 +17,7 @@ mod tables;
 pub use bench::{Bench, check, run};
 pub use error::BenchError;
 pub use harness::{
-    BLOCK, Digest, LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks, Summary, batch, interleave,
+    BLOCK, Digest, LockedHandle, OwnedHandle, Pages, START, Setup, SpinPlatform, Summary, batch, interleave,
     mixture, pairs,
 };
 pub use options::{Options, Outside, Scale};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use freehold::Era;
-use freehold_lab::{Lab, Loaded, Looks, Options, Sample};
+use freehold_lab::{Lab, Loaded, Options, Sample, SampleDetail};
 use freehold_needs::{Browser, can, wait_for};
 use freehold_trace::{ReadOptions, TraceReader};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn native(trace: &Path, era: Era) -> [u64; 3] {
     let open = || TraceReader::open(&bytes[..], ReadOptions::new("trace"));
     let whole = Loaded::read("trace", open, |_| ()).expect("a trace");
     let lab = Lab::new(whole.trace()).expect("a lab");
-    let options = Options { runs: 1, looks: Looks::All, ..Options::default() };
+    let options = Options { runs: 1, detail: SampleDetail::All, ..Options::default() };
     let measures = lab.replay(&era.into(), options).expect("a replay").measures;
     let of = |claimed: bool| {
         let counts = measures.samples.iter().flat_map(|sample: &Sample| &sample.fallbacks);

@@ -10,7 +10,7 @@ pub mod kernel;
 pub mod live;
 pub mod markdown;
 pub mod oracle;
-pub mod seeds;
+pub mod proposals;
 pub mod sensor;
 pub mod series;
 pub mod site;

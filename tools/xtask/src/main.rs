@@ -12,7 +12,7 @@ use xtask::guest::command::GuestArgs;
 use xtask::instructions::InstructionsArgs;
 use xtask::live::LiveArgs;
 use xtask::oracle::command::OracleArgs;
-use xtask::seeds::command::SeedsArgs;
+use xtask::proposals::command::ProposalsArgs;
 use xtask::sensor::SensorArgs;
 use xtask::series::command::SeriesArgs;
 use xtask::supply::SupplyArgs;
@@ -31,23 +31,23 @@ struct Arguments {
 enum Chore {
     /// Check what a machine can check of the house style
     Tidy,
-    /// Play scripts on real kernels and hold their answers against the engine
+    /// Play scripts on real kernels and compare their answers with the engine's
     Oracle(OracleArgs),
     /// Apply, build, test and measure the series for Linux
     Series(SeriesArgs),
-    /// Hold what is foretold from recordings against what comes on real kernels
+    /// Compare predictions from recordings with real kernels
     Counterfactual(CounterfactualArgs),
-    /// Run the seeds' workloads on kernels without and with what they are about
-    Seeds(SeedsArgs),
+    /// Run the proposals' workloads on kernels without and with what they are about
+    Proposals(ProposalsArgs),
     /// Run the BPF sensor's tests in kernels with the series and without
     Sensor(SensorArgs),
-    /// Look for bytes that break a property of what reads foreign bytes
+    /// Fuzz every reader of foreign bytes
     Fuzz(FuzzArgs),
-    /// Hold the instructions of the engine's operations against the kept table
+    /// Compare the instructions of the engine's operations with the kept table
     Instructions(InstructionsArgs),
     /// Check what Freehold is built from: licences, advisories, duplicates, sources
     Supply(SupplyArgs),
-    /// Build what is handed out: static programs, packages, wheels, sources, lists of what is inside
+    /// Build the release: static programs, packages, wheels, sources, lists of contents
     Dist(DistArgs),
     /// Run tests that need this machine, QEMU, a browser, Prometheus or a kernel
     Live(LiveArgs),
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy(root),
         Chore::Bench(arguments) => xtask::bench::run(&arguments, root),
         Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
-        Chore::Seeds(arguments) => xtask::seeds::command::run(&arguments, root),
+        Chore::Proposals(arguments) => xtask::proposals::command::run(&arguments, root),
         Chore::Sensor(arguments) => xtask::sensor::run(&arguments, root),
         Chore::Fuzz(arguments) => xtask::fuzz::run(&arguments, root),
         Chore::Instructions(arguments) => xtask::instructions::run(&arguments, root),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, STRIDES, Surveyed, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, PageblockMap, PinnedMemory, STRIDES, Surveyed, ZonePageblocks};
 use freehold_linux::procfs::{Machine, Pressure, Stall};
 use freehold_linux::sample::Sample;
 use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
@@ -50,7 +50,7 @@ pub(crate) struct Use {
 }
 
 /// A machine of 8 GiB that takes a story's uses minute by minute.
-pub(crate) struct Told {
+pub(crate) struct AlertStory {
     minute: u64,
     counters: BTreeMap<String, u64>,
     waited_us: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Told {
     shuffled: Vec<usize>,
 }
 
-impl Told {
+impl AlertStory {
     pub(crate) fn new() -> Self {
         let mut random = Random(7);
         let mut shuffled: Vec<_> = (KERNELS..PAGEBLOCKS).collect();
@@ -120,10 +120,10 @@ impl Told {
     fn pageblocks(&self, of: &Use) -> Vec<Pageblock> {
         let mut blocks = vec![Pageblock::default(); PAGEBLOCKS];
         for block in &mut blocks[..KERNELS] {
-            block.held[Held::Kernel as usize] = (PAGES - SCATTERED) as u16;
+            block.unmovable[PinnedMemory::Kernel as usize] = (PAGES - SCATTERED) as u16;
         }
         for &at in self.shuffled.iter().take(of.spoiled) {
-            blocks[at].held[Held::Slab as usize] = 12;
+            blocks[at].unmovable[PinnedMemory::Slab as usize] = 12;
         }
         // Huge pages are given where nothing lies, from the end.
         let whole = self.shuffled[of.spoiled.min(self.shuffled.len())..].iter().rev().take(of.huge);
@@ -162,7 +162,7 @@ impl Told {
             };
             block.free_strided = STRIDES.map(found);
             block.used_parts = if block.free == PAGES as u16 { 0 } else { u64::MAX };
-            block.held_parts = u64::from(block.stuck() > 0);
+            block.pinned_parts = u64::from(block.stuck() > 0);
         }
         blocks
     }

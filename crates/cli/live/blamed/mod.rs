@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::fragment::Held;
+use crate::fragment::PinnedMemory;
 
 /// The slab cache that planted inodes are of.
 const INODES: &str = "shmem_inode_cache";
@@ -24,7 +24,7 @@ const TAKES: u32 = 20;
 const FREED: Duration = Duration::from_millis(100);
 
 /// Takes the free objects of half-empty slabs, so that inodes planted after it take pages of their own.
-fn without_free_inodes() -> std::io::Result<Held> {
+fn without_free_inodes() -> std::io::Result<PinnedMemory> {
     let folder = tempfile::Builder::new().tempdir_in("/dev/shm")?;
     let mut files = 0;
     for _ in 0..TAKES {
@@ -54,7 +54,7 @@ fn free_objects(cache: &str) -> usize {
 pub(crate) fn blamed(
     program: &Path,
     place: &Path,
-    plant: impl FnOnce() -> std::io::Result<Held>,
+    plant: impl FnOnce() -> std::io::Result<PinnedMemory>,
 ) -> Result<Value, Box<dyn Error>> {
     let _inodes = without_free_inodes()?;
     let sign = place.join("watching");
@@ -72,11 +72,11 @@ pub(crate) fn blamed(
         sleep(Duration::from_millis(10));
     }
     fs::remove_file(sign)?;
-    let held = plant();
+    let unmovable = plant();
     // The command ends with its input.
     drop(watch.stdin.take());
     let said = watch.wait_with_output()?;
-    drop(held?);
+    drop(unmovable?);
     if !said.status.success() {
         return Err(String::from_utf8_lossy(&said.stderr).into());
     }

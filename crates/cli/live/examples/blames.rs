@@ -4,33 +4,34 @@
 //! watch twice, once while nothing is done and once while memory is fragmented, and prints whom it blames. Other work on the machine is
 //! to keep off meanwhile.
 
-mod asked;
 #[path = "../blamed/mod.rs"]
 mod blamed;
 #[allow(dead_code, reason = "the tests use the rest")]
 #[path = "../fragment/mod.rs"]
 mod fragment;
+mod question;
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
 
-use asked::{Asked, print_cells};
 use blamed::{blamed, culprit, pages_of, title};
 use fragment::{Random, Way};
+use question::{ForecastQuestion, print_cells};
 use serde_json::Value;
 
 /// Holders that are printed: those that are in the most more blocks than before.
 const HOLDERS: usize = 3;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let asked = Asked::read(1024)?;
-    println!("{} MiB", asked.mib);
+    let question = ForecastQuestion::read(1024)?;
+    println!("{} MiB", question.mib);
     println!(
         "| way | seed | kept blocks | with a name | movable only | who is in the most more blocks than before | culprit's pages | named |"
     );
     println!("|---|---:|---:|---:|---:|---|---:|---|");
-    asked.for_each(|way, seed| measure(Path::new(&asked.program), way, asked.mib, seed), print_cells);
+    question
+        .for_each(|way, seed| measure(Path::new(&question.program), way, question.mib, seed), print_cells);
     Ok(())
 }
 

@@ -5,30 +5,30 @@
 //! was foretold at most, and what came. As a control it has FREEHOLD `check` twice before, as long apart as
 //! readings are from compactions: what changes there is the machine's own doing, and no error.
 
-mod asked;
 #[path = "../fragment/mod.rs"]
 mod fragment;
+mod question;
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::process::Command;
 use std::time::Instant;
 
-use asked::Asked;
 use fragment::{Random, Way};
+use question::ForecastQuestion;
 use serde_json::Value;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let asked = Asked::read(3072)?;
-    println!("{} MiB", asked.mib);
+    let question = ForecastQuestion::read(3072)?;
+    println!("{} MiB", question.mib);
     println!(
         "way                 seed  before  promised  at most  real  error %  drift %  compaction ms  migrated  \
          check ms  types    gives up    cannot tell"
     );
     let print = |name: &str, seed, row: &dyn Display| println!("{name:20}{seed:>4} {row}");
-    let rows = asked.for_each(|way, seed| measure(&asked.program, way, asked.mib, seed), print);
+    let rows = question.for_each(|way, seed| measure(&question.program, way, question.mib, seed), print);
     summary("all runs", rows.iter());
-    let are_told = |row: &&Row| row.cannot_tell.is_empty();
+    let are_told = |row: &&Row| row.undecided.is_empty();
     summary("told", rows.iter().filter(are_told));
     summary("cannot tell", rows.iter().filter(|row| !are_told(row)));
     summary("more than 20000 pages migrated", rows.iter().filter(|row| row.migrated > 20_000));
@@ -48,7 +48,7 @@ struct Row {
     check_ms: u64,
     types: String,
     gives_up: Vec<u64>,
-    cannot_tell: String,
+    undecided: String,
 }
 
 impl Display for Row {
@@ -67,7 +67,7 @@ impl Display for Row {
             self.check_ms,
             self.types,
             self.gives_up,
-            self.cannot_tell
+            self.undecided
         )
     }
 }
@@ -85,7 +85,7 @@ fn summary<'a>(title: &str, rows: impl Iterator<Item = &'a Row>) {
 }
 
 fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<Row, Box<dyn Error>> {
-    let held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
+    let pinned = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
     rustix::fs::sync();
     let (first, _) = check(program, &["check", "--json"])?;
     let (second, check_ms) = check(program, &["check", "--json"])?;
@@ -96,19 +96,19 @@ fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<Row, Box<dy
     let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
     let row = Row {
         before: number("before")?,
-        promised: number("foretold")?,
+        promised: number("predicted")?,
         at_most: number("at_most")?,
         real: number("real")?,
-        error_percent: percent(number("foretold")?, number("real")?),
+        error_percent: percent(number("predicted")?, number("real")?),
         drift_percent,
         compaction_ms: number("compaction_ms")?,
         migrated: migrated()? - before,
         check_ms,
         types: report["types"].as_str().unwrap_or_default().to_owned(),
-        cannot_tell: report["cannot_tell"].as_str().unwrap_or_default().to_owned(),
+        undecided: report["undecided"].as_str().unwrap_or_default().to_owned(),
         gives_up: zones(&report)?.iter().filter_map(|zone| zone["gives_up_at_pfn"].as_u64()).collect(),
     };
-    drop(held);
+    drop(pinned);
     Ok(row)
 }
 
@@ -132,9 +132,9 @@ fn promised(report: &Value) -> Result<u64, Box<dyn Error>> {
     Ok(blocks.sum::<Option<u64>>().ok_or("nothing was foretold")?)
 }
 
-/// By how much `told` is above `real`.
-fn percent(told: u64, real: u64) -> f64 {
-    (told as f64 - real as f64) * 100.0 / (real.max(1) as f64)
+/// By how much `scored` is above `real`.
+fn percent(scored: u64, real: u64) -> f64 {
+    (scored as f64 - real as f64) * 100.0 / (real.max(1) as f64)
 }
 
 /// Pages that the kernel has migrated so far.

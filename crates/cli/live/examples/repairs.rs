@@ -7,15 +7,15 @@
 //! Before the goal is set, CPUs are asked to return what is on their lists, as they do by and by; with `listed`
 //! they are not.
 
-mod asked;
 #[path = "../fragment/mod.rs"]
 mod fragment;
+mod question;
 
 use std::error::Error;
 use std::process::Command;
 
-use asked::{Asked, print_cells};
 use fragment::{Random, Way};
+use question::{ForecastQuestion, print_cells};
 use serde_json::Value;
 
 /// A goal above everything: more blocks of 2 MiB than any machine has.
@@ -25,14 +25,14 @@ const ABOVE: u64 = 1 << 40;
 const REFRESHES: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let asked = Asked::read(2048)?;
-    println!("{} MiB", asked.mib);
+    let question = ForecastQuestion::read(2048)?;
+    println!("{} MiB", question.mib);
     println!(
         "| way | seed | now | both | goal | steps: foretold, came, ms, pages | now | exit | above everything |"
     );
     println!("|---|---:|---:|---:|---:|---|---:|---|---|");
-    let drained = asked.word.as_deref() != Some("listed");
-    asked.for_each(|way, seed| measure(&asked.program, way, asked.mib, seed, drained), print_cells);
+    let drained = question.word.as_deref() != Some("listed");
+    question.for_each(|way, seed| measure(&question.program, way, question.mib, seed, drained), print_cells);
     Ok(())
 }
 
@@ -46,16 +46,16 @@ fn measure(program: &str, way: Way, mib: usize, seed: u64, drained: bool) -> Res
     let supply = |name: &str| check["supply"][name].as_u64().ok_or_else(|| format!("no {name}"));
     let (now, both) = (supply("now")?, supply("after_reclaim_and_compaction")?);
     let goal = now.midpoint(both).max(now + 1);
-    let (code, told) = run(program, &format!("repair --yes --json --blocks {goal}"))?;
-    let steps = told["steps"].as_array().ok_or("no steps")?;
+    let (code, scored) = run(program, &format!("repair --yes --json --blocks {goal}"))?;
+    let steps = scored["steps"].as_array().ok_or("no steps")?;
     let steps: Vec<_> = steps.iter().map(step).collect();
-    let came = told["now"].as_u64().ok_or("no number")?;
+    let available = scored["now"].as_u64().ok_or("no number")?;
     let (refused, above) = run(program, &format!("repair --yes --json --blocks {ABOVE}"))?;
     let untouched = above["steps"].as_array().is_some_and(Vec::is_empty);
     let above = if refused == 2 && untouched { "refused, untouched".to_owned() } else { above.to_string() };
-    let ending = told["ending"].as_str().unwrap_or_default();
+    let ending = scored["ending"].as_str().unwrap_or_default();
     let steps = if steps.is_empty() { "none".to_owned() } else { steps.join("; ") };
-    Ok(format!("{now} | {both} | {goal} | {steps} | {came} | {code} {ending} | {above}"))
+    Ok(format!("{now} | {both} | {goal} | {steps} | {available} | {code} {ending} | {above}"))
 }
 
 /// One step that was done, in words.
@@ -70,8 +70,8 @@ fn step(step: &Value) -> String {
     format!(
         "{}: {}, {}{}, {:.0}, {pages}",
         step["work"].as_str().unwrap_or_default(),
-        number("foretold"),
-        number("came"),
+        number("predicted"),
+        number("observed"),
         if step["stopped_early"] == true { "\\*" } else { "" },
         step["took_ms"].as_f64().unwrap_or_default()
     )
@@ -80,7 +80,7 @@ fn step(step: &Value) -> String {
 /// Returns the program's exit code and what it printed.
 fn run(program: &str, words: &str) -> Result<(i32, Value), Box<dyn Error>> {
     let ran = Command::new(program).args(words.split_ascii_whitespace()).output()?;
-    let told = serde_json::from_slice(&ran.stdout)
+    let scored = serde_json::from_slice(&ran.stdout)
         .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&ran.stderr)))?;
-    Ok((ran.status.code().ok_or("it was killed")?, told))
+    Ok((ran.status.code().ok_or("it was killed")?, scored))
 }

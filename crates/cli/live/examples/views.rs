@@ -8,9 +8,9 @@
 //! `serve` is not asked, which takes minutes for each. With `pairs` it prints whether a metrics file differs from a `check`
 //! more than two `check`s do: pairs of both kinds, in random order.
 
-mod asked;
 #[path = "../fragment/mod.rs"]
 mod fragment;
+mod question;
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,8 +19,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use asked::{Asked, print_cells};
 use fragment::{Random, Way};
+use question::{ForecastQuestion, print_cells};
 use serde_json::Value;
 
 /// The longest that a view may take to know all pageblocks.
@@ -40,15 +40,15 @@ struct Said {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let asked = Asked::read(2048)?;
-    println!("{} MiB", asked.mib);
-    if asked.word.as_deref() == Some("pairs") {
+    let question = ForecastQuestion::read(2048)?;
+    println!("{} MiB", question.mib);
+    if question.word.as_deref() == Some("pairs") {
         println!(
             "| way | seed | two `check`s apart: median %, over 3 %, most % | metrics file and `check` | \
              means apart %, permutation test |"
         );
         println!("|---|---:|---|---|---|");
-        asked.for_each(|way, seed| pairs(&asked.program, way, (asked.mib, seed)), print_cells);
+        question.for_each(|way, seed| pairs(&question.program, way, (question.mib, seed)), print_cells);
         return Ok(());
     }
     println!(
@@ -56,8 +56,9 @@ fn main() -> Result<(), Box<dyn Error>> {
          states | foretold, came |"
     );
     println!("|---|---:|---|---|---|---|---|---|---|---|");
-    let is_brief = asked.word.as_deref() == Some("brief");
-    asked.for_each(|way, seed| measure(&asked.program, way, (asked.mib, seed), is_brief), print_cells);
+    let is_brief = question.word.as_deref() == Some("brief");
+    question
+        .for_each(|way, seed| measure(&question.program, way, (question.mib, seed), is_brief), print_cells);
     Ok(())
 }
 
@@ -89,10 +90,10 @@ fn measure(
     states.dedup();
     let tried = &check(program, &["check", "--try", "--json"])?["tried"];
     let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
-    let came = format!("{}, {}", number("foretold")?, number("real")?);
+    let available = format!("{}, {}", number("predicted")?, number("real")?);
     let states: Vec<_> = states.into_iter().map(String::as_str).collect();
     Ok(format!(
-        "{} | {} | {} | {came}",
+        "{} | {} | {} | {available}",
         words.join(" | "),
         apart.collect::<Vec<_>>().join(" "),
         states.join(", ")

@@ -13,10 +13,10 @@ use rustix::fs::{Advice, FallocateFlags, MemfdFlags, fadvise, fallocate, ftrunca
 use memory::{Anonymous, page_bytes};
 
 /// Things that hold memory for as long as they live.
-pub(crate) type Held = Vec<Box<dyn Any>>;
+pub(crate) type PinnedMemory = Vec<Box<dyn Any>>;
 
 /// A way to fragment memory: its name, and what does it with so many MiB.
-pub(crate) type Way = (&'static str, fn(&mut Random, usize, &Path) -> io::Result<Held>);
+pub(crate) type Way = (&'static str, fn(&mut Random, usize, &Path) -> io::Result<PinnedMemory>);
 
 /// Every way.
 pub(crate) const WAYS: [Way; 16] = [
@@ -84,15 +84,15 @@ fn punched(
     Ok(memory)
 }
 
-fn anonymous(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn anonymous(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     Ok(vec![Box::new(punched(random, mib, 50, 1, false)?)])
 }
 
-fn anonymous_sparse(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn anonymous_sparse(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     Ok(vec![Box::new(punched(random, mib, 90, 16, false)?)])
 }
 
-fn huge_pages(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn huge_pages(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     Ok(vec![Box::new(punched(random, mib, 60, 64, true)?)])
 }
 
@@ -105,7 +105,7 @@ impl Drop for Scratch {
     }
 }
 
-fn page_cache(random: &mut Random, mib: usize, folder: &Path) -> io::Result<Held> {
+fn page_cache(random: &mut Random, mib: usize, folder: &Path) -> io::Result<PinnedMemory> {
     let mib = mib.min(2048);
     let path = folder.join("fragmentations.cache");
     let scratch = Scratch(path.clone());
@@ -125,7 +125,7 @@ fn page_cache(random: &mut Random, mib: usize, folder: &Path) -> io::Result<Held
     Ok(vec![Box::new(file), Box::new(scratch)])
 }
 
-fn tmpfs(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn tmpfs(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     let file: OwnedFd = memfd_create("fragmentations", MemfdFlags::CLOEXEC)?;
     let len = (mib << 20) as u64;
     ftruncate(&file, len)?;
@@ -139,7 +139,7 @@ fn tmpfs(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
     Ok(vec![Box::new(file)])
 }
 
-fn mlocked(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn mlocked(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     let pages = pages(mib);
     let mut memory = Anonymous::map(pages)?;
     memory.huge(false)?;
@@ -155,7 +155,7 @@ fn mlocked(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
 }
 
 /// Makes many small files and removes most of them: inodes and dentries stay scattered over slabs.
-fn small_files(random: &mut Random, count: usize) -> io::Result<Held> {
+fn small_files(random: &mut Random, count: usize) -> io::Result<PinnedMemory> {
     let folder = tempfile::Builder::new().tempdir_in("/dev/shm")?;
     let path = |at: usize| folder.path().join(format!("file-with-a-name-too-long-to-be-stored-inline-{at}"));
     for at in 0..count {
@@ -169,37 +169,37 @@ fn small_files(random: &mut Random, count: usize) -> io::Result<Held> {
     Ok(vec![Box::new(folder)])
 }
 
-fn inodes(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn inodes(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     small_files(random, mib * 128)
 }
 
-fn slab_mixed(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
-    let mut held = Held::new();
+fn slab_mixed(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
+    let mut pinned_memory = PinnedMemory::new();
     for _ in 0..8 {
-        held.push(Box::new(punched(random, mib / 16, 70, 8, false)?));
-        held.extend(small_files(random, mib * 8)?);
+        pinned_memory.push(Box::new(punched(random, mib / 16, 70, 8, false)?));
+        pinned_memory.extend(small_files(random, mib * 8)?);
     }
-    Ok(held)
+    Ok(pinned_memory)
 }
 
 /// Fills pipes and empties many of them: the kernel's own pages, which nothing moves.
-fn pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
-    let mut held = Held::new();
+fn pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
+    let mut pinned_memory = PinnedMemory::new();
     let bytes = vec![1_u8; 64 << 10];
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1024);
     for _ in 0..(mib * 16 / 6).min(descriptors as usize / 2) {
         let (reader, writer) = rustix::pipe::pipe()?;
         rustix::io::write(&writer, &bytes)?;
-        held.push(Box::new(punched(random, 1, 50, 8, false)?));
+        pinned_memory.push(Box::new(punched(random, 1, 50, 8, false)?));
         if random.below(100) < 30 {
-            held.push(Box::new((reader, writer)));
+            pinned_memory.push(Box::new((reader, writer)));
         }
     }
-    Ok(held)
+    Ok(pinned_memory)
 }
 
 /// One page in each 2 MiB, and as many pages where pages are larger: every one of them takes a page table.
-fn page_tables(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn page_tables(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     let (tables, in_table) = (pages(mib) / 4, page_bytes() / size_of::<u64>());
     let mut memory = Anonymous::map(tables * in_table)?;
     memory.huge(false)?;
@@ -223,7 +223,7 @@ impl Drop for Pool {
     }
 }
 
-fn hugetlb(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn hugetlb(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     let memory = punched(random, mib, 50, 4, false)?;
     let pool = Pool(fs::read_to_string(POOL)?);
     fs::write(POOL, (mib / 8).to_string())?;
@@ -235,26 +235,26 @@ fn with_pins(
     random: &mut Random,
     mib: usize,
     stride: usize,
-    pin: impl FnOnce(&Anonymous, &[usize]) -> io::Result<Held>,
-) -> io::Result<Held> {
+    pin: impl FnOnce(&Anonymous, &[usize]) -> io::Result<PinnedMemory>,
+) -> io::Result<PinnedMemory> {
     let pages = pages(mib);
     let mut memory = Anonymous::map(pages)?;
     memory.huge(false)?;
     (0..pages).for_each(|page| memory.touch(page));
     let pinned: Vec<_> = (0..pages / stride).map(|at| at * stride + random.below(stride)).collect();
-    let mut held = pin(&memory, &pinned)?;
+    let mut pinned_memory = pin(&memory, &pinned)?;
     let mut next = pinned.into_iter().peekable();
     for page in 0..pages {
         if next.next_if_eq(&page).is_none() && random.below(100) < 50 {
             memory.punch(page, 1)?;
         }
     }
-    held.push(Box::new(memory));
-    Ok(held)
+    pinned_memory.push(Box::new(memory));
+    Ok(pinned_memory)
 }
 
 /// Pages that pipes refer to (`vmsplice`).
-fn pinned_by_pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn pinned_by_pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     with_pins(random, mib, 64, |memory, pages| {
         let mut pipes = Vec::new();
         for &page in pages {
@@ -276,33 +276,33 @@ fn pinned_by_pipes(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held
 const MOST_BUFFERS: usize = 1 << 14;
 
 /// Pages that are buffers of `io_uring`.
-fn pinned_by_io_uring(random: &mut Random, mib: usize, _: &Path) -> io::Result<Held> {
+fn pinned_by_io_uring(random: &mut Random, mib: usize, _: &Path) -> io::Result<PinnedMemory> {
     with_pins(random, mib, 64, |memory, pages| {
         let rings = pages.chunks(MOST_BUFFERS).map(|pages| memory.register(pages));
         Ok(vec![Box::new(rings.collect::<io::Result<Vec<_>>>()?)])
     })
 }
 
-fn mixed(random: &mut Random, mib: usize, folder: &Path) -> io::Result<Held> {
-    let mut held = anonymous(random, mib / 3, folder)?;
-    held.extend(tmpfs(random, mib / 4, folder)?);
-    held.extend(mlocked(random, mib / 8, folder)?);
-    held.extend(inodes(random, mib / 8, folder)?);
-    held.extend(pipes(random, mib / 8, folder)?);
-    held.extend(page_cache(random, mib / 4, folder)?);
-    Ok(held)
+fn mixed(random: &mut Random, mib: usize, folder: &Path) -> io::Result<PinnedMemory> {
+    let mut pinned_memory = anonymous(random, mib / 3, folder)?;
+    pinned_memory.extend(tmpfs(random, mib / 4, folder)?);
+    pinned_memory.extend(mlocked(random, mib / 8, folder)?);
+    pinned_memory.extend(inodes(random, mib / 8, folder)?);
+    pinned_memory.extend(pipes(random, mib / 8, folder)?);
+    pinned_memory.extend(page_cache(random, mib / 4, folder)?);
+    Ok(pinned_memory)
 }
 
 /// Many small pieces of every kind, of which half go again.
-fn shuffled(random: &mut Random, mib: usize, folder: &Path) -> io::Result<Held> {
+fn shuffled(random: &mut Random, mib: usize, folder: &Path) -> io::Result<PinnedMemory> {
     let ways = [anonymous, anonymous_sparse, huge_pages, tmpfs, mlocked, inodes, pipes, page_tables];
-    let mut held = Held::new();
+    let mut pinned_memory = PinnedMemory::new();
     for _ in 0..mib / 32 {
-        held.extend(ways[random.below(ways.len())](random, 32, folder)?);
+        pinned_memory.extend(ways[random.below(ways.len())](random, 32, folder)?);
     }
-    for _ in 0..held.len() / 2 {
-        let at = random.below(held.len());
-        held.swap_remove(at);
+    for _ in 0..pinned_memory.len() / 2 {
+        let at = random.below(pinned_memory.len());
+        pinned_memory.swap_remove(at);
     }
-    Ok(held)
+    Ok(pinned_memory)
 }

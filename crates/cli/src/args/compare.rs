@@ -21,7 +21,7 @@ pub(crate) struct Compare {
     #[arg(long)]
     pub(crate) full: bool,
     /// Only replay the era nearest to each trace's own kernel, and say how far it is from what the machine did.
-    #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "chance"])]
+    #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "replicates"])]
     pub(crate) trust: bool,
     /// Replays of each era, of which lock hold times are the least of each hold; one where none are shown.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
@@ -29,7 +29,7 @@ pub(crate) struct Compare {
     /// Replays of each era with the daemons' looks shifted, which tell what is chance; 3 to 8 where not given, fewer of
     /// longer traces.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
-    pub(crate) chance: Option<u32>,
+    pub(crate) replicates: Option<u32>,
     /// Also write a page with every table and chart, which needs no network.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

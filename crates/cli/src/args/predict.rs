@@ -39,7 +39,7 @@ pub(crate) struct Predict {
     pub(crate) against: Vec<PathBuf>,
     /// Replays of each recording, without and with the change, the daemons' looks shifted.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
-    pub(crate) chance: u32,
+    pub(crate) replicates: u32,
     /// What moving a page takes on this machine, in nanoseconds; what each recording tells where not given, and 4000 where it
     /// tells nothing.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), value_name = "NS")]

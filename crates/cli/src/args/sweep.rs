@@ -54,7 +54,7 @@ pub(crate) struct Sweep {
     pub(crate) restart: bool,
     /// Replays of each run with the daemons' looks shifted, for the columns of what is chance; 1 for none.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
-    pub(crate) chance: u32,
+    pub(crate) replicates: u32,
     /// Replays at the same time; as many as there are processors where not given.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
     pub(crate) threads: Option<u16>,

@@ -31,10 +31,10 @@ fn share(
     // In memory until it is known to measure the same.
     let name = args.made.name();
     let bytes = make(&anonymizer, load::open(&args.input)?, WriteOptions::small(name.as_str()))?;
-    let chance = lab.replays_by_default();
-    let before = compared(&loaded.name, &lab, chance)?;
+    let replicates = lab.replays_by_default();
+    let before = compared(&loaded.name, &lab, replicates)?;
     let shared = read_again(&name, &bytes)?;
-    let after = compared(&name, &load::lab(&shared)?, chance)?;
+    let after = compared(&name, &load::lab(&shared)?, replicates)?;
     let (measures, differ) = differing(&before, &after);
     if let Some(first) = differ.first() {
         return Err(Failure::new(Cause::Bug, anyhow!("{}: {}", loaded.name, refusal(first, differ.len()))));
@@ -46,15 +46,15 @@ fn share(
         "freehold: all {} measures of compare, in short, are the same; {} of {} events kept their time since the first one, \
          as a replay depends on it; times were moved by {:.1} us on average",
         grouped(measures as u64),
-        grouped(anonymizer.held() as u64),
+        grouped(anonymizer.kept() as u64),
         grouped(lab.trace.events.len() as u64),
         anonymizer.mean_move_ns() / 1000.0
     ));
     Ok(())
 }
 
-fn compared(name: &str, lab: &Lab<'_>, chance: u32) -> Result<Comparison, Failure> {
-    lab.compare(CompareOptions::in_short(chance)).map_err(|error| load::failure(name, error))
+fn compared(name: &str, lab: &Lab<'_>, replicates: u32) -> Result<Comparison, Failure> {
+    lab.compare(CompareOptions::in_short(replicates)).map_err(|error| load::failure(name, error))
 }
 
 /// Reads the trace that was made.

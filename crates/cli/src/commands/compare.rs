@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use anyhow::anyhow;
 use freehold_lab::{
-    CompareOptions, Comparison, Lab, Loaded, Looks, Options, Provenance, Report, SCREEN, UNTOLD, trust_table,
+    CompareOptions, Comparison, Lab, Loaded, Options, Provenance, Report, SCREEN, SampleDetail,
+    UNKNOWN_RELEASE, trust_table,
 };
 use serde::Serialize;
 
@@ -58,13 +59,13 @@ pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
 
 /// Returns how much is replayed: for the answer in short neither maps and times nor parts of eras.
 fn options(args: &Compare, lab: &Lab<'_>, quiet: bool) -> CompareOptions {
-    let chance = args.chance.unwrap_or_else(|| lab.replays_by_default());
+    let replicates = args.replicates.unwrap_or_else(|| lab.replays_by_default());
     let all = args.wants_all();
-    let looks = if all || args.svg.is_some() { Looks::All } else { Looks::Totals };
-    let in_short = CompareOptions::in_short(chance);
+    let detail = if all || args.svg.is_some() { SampleDetail::All } else { SampleDetail::Totals };
+    let in_short = CompareOptions::in_short(replicates);
     let runs = if all { args.repeat } else { in_short.replay.runs };
     CompareOptions {
-        replay: Options { runs, looks, ..in_short.replay },
+        replay: Options { runs, detail, ..in_short.replay },
         attribution: all,
         times: quiet,
         ..in_short
@@ -78,7 +79,7 @@ fn trust(args: &Compare) -> Result<(), Failure> {
         let loaded = load::whole(&input)?;
         match load::lab(&loaded)?.trust().map_err(|error| load::failure(&loaded.name, error))? {
             Some(trust) => rows.push((loaded.name.clone(), trust)),
-            None => output::note(&format!("freehold: {}: {UNTOLD}", loaded.name)),
+            None => output::note(&format!("freehold: {}: {UNKNOWN_RELEASE}", loaded.name)),
         }
     }
     if args.form.json {
@@ -172,7 +173,7 @@ fn provenance(args: &Compare) -> Provenance {
     let of = if commit.is_empty() { String::new() } else { format!(", commit {commit}") };
     let unoptimised = if environment.optimised { "" } else { ", not optimised" };
     let partial = if args.partial { " --partial" } else { "" };
-    let chance = args.chance.map(|replays| format!(" --chance {replays}")).unwrap_or_default();
+    let replicates = args.replicates.map(|replays| format!(" --replicates {replays}")).unwrap_or_default();
     let busy = if environment.load < QUIET { "" } else { "; the machine had other work" };
     Provenance {
         program: format!("freehold {}{of}{unoptimised}", environment.version),
@@ -181,7 +182,7 @@ fn provenance(args: &Compare) -> Provenance {
             environment.processor, environment.processors, environment.kernel
         ),
         settings: format!(
-            "--repeat {}{chance}{partial}: of each zone lock hold the shortest time of {0} runs{busy}",
+            "--repeat {}{replicates}{partial}: of each zone lock hold the shortest time of {0} runs{busy}",
             args.repeat
         ),
     }

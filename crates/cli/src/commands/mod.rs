@@ -3,7 +3,6 @@
 
 pub(super) mod analyze;
 mod anonymize;
-mod asked;
 pub(super) mod blame;
 mod bounded_lists;
 pub(super) mod check;
@@ -21,6 +20,7 @@ mod recording_text;
 pub(super) mod repair;
 mod repair_lock;
 pub(super) mod replay;
+mod request;
 pub(super) mod serve;
 pub(super) mod snapshot;
 pub(super) mod sweep;

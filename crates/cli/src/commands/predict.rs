@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use freehold_lab::predict::{Change, Facts, ForetellOptions, Foretelling, Recording, foretell};
+use freehold_lab::predict::{Change, Facts, PredictOptions, Predicting, Recording, predict_change};
 use freehold_lab::{LabError, Loaded};
 
 use crate::args::{Input, Predict};
@@ -13,14 +13,14 @@ use crate::output;
 
 pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
     let change = Change::new(args.turned())?;
-    let how = Foretelling {
-        options: ForetellOptions { replays: args.chance, threads: args.threads.map(usize::from) },
+    let how = Predicting {
+        options: PredictOptions { replays: args.replicates, threads: args.threads.map(usize::from) },
         page_move_ns: args.page_move_ns,
-        ..Foretelling::default()
+        ..Predicting::default()
     };
     let inputs =
         |traces: &[std::path::PathBuf]| traces.iter().map(|trace| input(args, trace)).collect::<Vec<_>>();
-    let prediction = foretell(&change, &inputs(&args.traces), &inputs(&args.against), &how)?;
+    let prediction = predict_change(&change, &inputs(&args.traces), &inputs(&args.against), &how)?;
     if args.json { output::print_json(&prediction) } else { output::print(&prediction.text(args.full)) }
 }
 

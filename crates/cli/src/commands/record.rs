@@ -19,8 +19,8 @@ use freehold_monitor::threshold::Zones;
 use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::asked::refuse_larger;
 use super::recording_text::{effect_lines, stop_text};
+use super::request::refuse_larger;
 use super::thresholds::Thresholds;
 use crate::args::{Record, Triggers};
 use crate::exit::{Cause, Failure};

@@ -40,7 +40,7 @@ impl RepairLock {
         loop {
             match Self::try_take()? {
                 Ok(lock) => return Ok(lock),
-                Err(held) if started.elapsed() >= most => return Err(held),
+                Err(busy) if started.elapsed() >= most => return Err(busy),
                 Err(_) => thread::sleep(AGAIN),
             }
         }

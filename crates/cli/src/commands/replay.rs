@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
         output::print(&format!(
             "{}\n{}\nevent by event: {}\n{}\n{}",
             loaded.headline(),
-            lab.start_report().told(),
+            lab.start_report().summary(),
             replay.measures.agreement,
             uncertain.concat(),
             tables.join("\n\n")

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use freehold_monitor::model::{Model, ZoneModel};
 use freehold_monitor::threshold::{Quantity, Side, Threshold, Zones};
 
-use super::asked::refuse_larger;
+use super::request::refuse_larger;
 use crate::exit::{Cause, Failure};
 
 /// Thresholds to wait for.

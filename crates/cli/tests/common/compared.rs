@@ -39,7 +39,7 @@ pub(crate) static C_BUILD: LazyLock<Compared> =
 ///
 /// What a thread notes in its second run of one era is not the next era's.
 pub(crate) static PIPES: LazyLock<Compared> =
-    LazyLock::new(|| Compared::new(PIPES_TRACE, &["--repeat", "2", "--chance", "2", "--csv"]));
+    LazyLock::new(|| Compared::new(PIPES_TRACE, &["--repeat", "2", "--replicates", "2", "--csv"]));
 
 /// The trace of [`PIPES`].
 pub(crate) const PIPES_TRACE: &str = "guests/x86-6.18-512m-pipes.arrows";

@@ -95,7 +95,7 @@ pub(crate) fn assert_fits_a_screen(text: &str) {
 #[track_caller]
 pub(crate) fn assert_answer_fits_a_screen(trace: &str) {
     // The least that tells chance: each replay more makes no line longer or shorter by more than a digit.
-    assert_fits_a_screen(&run(["compare", trace, "--chance", "2"]).ok().stdout);
+    assert_fits_a_screen(&run(["compare", trace, "--replicates", "2"]).ok().stdout);
 }
 
 /// The committed traces directly in a folder below `traces`.

@@ -3,7 +3,7 @@
 use freehold::{Memory, Order, Pfn};
 
 use crate::cache::{Cache, movable};
-use crate::lock::Locks;
+use crate::lock::Platform;
 use crate::serial::line;
 use crate::verdict::must;
 
@@ -29,7 +29,7 @@ impl Ballast {
     }
 
     /// Takes blocks of an order until none is left above the marks.
-    fn fill(&mut self, memory: &Memory<'_, Locks>, order: Order) {
+    fn fill(&mut self, memory: &Memory<'_, Platform>, order: Order) {
         while self.len < BLOCKS
             && let Ok(pfn) = memory.alloc(movable(order))
         {
@@ -39,7 +39,7 @@ impl Ballast {
         must(self.len < BLOCKS, "the ballast has room for every block");
     }
 
-    fn release(&mut self, memory: &Memory<'_, Locks>) {
+    fn release(&mut self, memory: &Memory<'_, Platform>) {
         for (pfn, order) in &self.blocks[..self.len] {
             must(memory.free(0, *pfn, *order) == Ok(()), "ballast is freed");
         }
@@ -48,7 +48,7 @@ impl Ballast {
 }
 
 /// Runs out of memory, lets kswapd reclaim and kcompactd compact, and gives everything back.
-pub(crate) fn run(memory: &Memory<'_, Locks>, cache: &mut Cache, ballast: &mut Ballast) {
+pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache, ballast: &mut Ballast) {
     let (largest, huge) = (memory.zones()[0].max_order(), memory.zones()[0].pageblock_order());
     // What the load left on the CPUs' lists merges first: in pieces it would be more blocks than the ballast holds.
     memory.drain_all();

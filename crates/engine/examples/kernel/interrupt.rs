@@ -8,7 +8,7 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 
 use crate::apic::{self, SPURIOUS_VECTOR, TIMER_VECTOR};
 use crate::demo::MEMORY;
-use crate::lock::Locks;
+use crate::lock::Platform;
 use crate::once::Once;
 use crate::page;
 use crate::verdict::{CPUS, must};
@@ -17,7 +17,7 @@ const CODE: u16 = 0x10;
 const GATE: u16 = 0x8e00;
 
 /// The number of blocks that one CPU's interrupt holds.
-const HELD: usize = 16;
+const IN_USE: usize = 16;
 
 /// An entry of the interrupt table.
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ struct Own {
     requests: AtomicU64,
     refused: AtomicU64,
     /// Blocks by frame and order; 0 for none.
-    held: [AtomicU64; HELD],
+    in_use: [AtomicU64; IN_USE],
 }
 
 static OWN: [Own; CPUS] = [const {
@@ -54,7 +54,7 @@ static OWN: [Own; CPUS] = [const {
         ticks: AtomicU64::new(0),
         requests: AtomicU64::new(0),
         refused: AtomicU64::new(0),
-        held: [const { AtomicU64::new(0) }; HELD],
+        in_use: [const { AtomicU64::new(0) }; IN_USE],
     }
 }; CPUS];
 
@@ -112,8 +112,8 @@ extern "C" fn timer_interrupt() {
     let own = &OWN[usize::from(cpu)];
     let tick = own.ticks.fetch_add(1, Ordering::Relaxed);
     if let Some(memory) = MEMORY.get() {
-        let slot = &own.held[tick as usize % HELD];
-        free_held(memory, cpu, slot);
+        let slot = &own.in_use[tick as usize % IN_USE];
+        free_in_use(memory, cpu, slot);
         let order = Order::new((tick / 3 % 4) as u8).unwrap_or(Order::ZERO);
         match memory.alloc(Request { cpu, node: 0, order, gfp: GfpFlags::GFP_ATOMIC }) {
             Ok(pfn) => {
@@ -127,7 +127,7 @@ extern "C" fn timer_interrupt() {
     apic::end_interrupt();
 }
 
-fn free_held(memory: &Memory<'_, Locks>, cpu: u16, slot: &AtomicU64) {
+fn free_in_use(memory: &Memory<'_, Platform>, cpu: u16, slot: &AtomicU64) {
     let block = slot.swap(0, Ordering::Relaxed);
     if let Some(order) = Order::new(block as u8).filter(|_| block != 0) {
         let pfn = Pfn(block >> 8);
@@ -137,9 +137,9 @@ fn free_held(memory: &Memory<'_, Locks>, cpu: u16, slot: &AtomicU64) {
 }
 
 /// Frees what the interrupts of this CPU hold. Its timer has stopped.
-pub(crate) fn release(memory: &Memory<'_, Locks>) {
+pub(crate) fn release(memory: &Memory<'_, Platform>) {
     let cpu = apic::cpu();
-    OWN[usize::from(cpu)].held.iter().for_each(|slot| free_held(memory, cpu, slot));
+    OWN[usize::from(cpu)].in_use.iter().for_each(|slot| free_in_use(memory, cpu, slot));
 }
 
 /// Returns the number of timer interrupts that a CPU had.

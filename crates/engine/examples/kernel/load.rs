@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use freehold::{GfpFlags, MAX_ORDERS, Memory, Order, Pfn, Request};
 
 use crate::interrupt;
-use crate::lock::Locks;
+use crate::lock::Platform;
 use crate::page;
 use crate::verdict::{CPUS, must};
 
@@ -14,7 +14,7 @@ const STEPS: u64 = 200_000;
 const TICKS: u64 = 200;
 
 /// The number of blocks that a CPU holds at most.
-const HELD: usize = 256;
+const IN_USE: usize = 256;
 
 /// The timer interrupts that stand for a second: a refresh of the CPU's lists is due.
 const SECOND: u64 = 50;
@@ -46,13 +46,13 @@ struct Block {
 }
 
 /// Runs the load of one CPU. All that it took is free again at the end.
-pub(crate) fn run(memory: &Memory<'_, Locks>, cpu: u16) {
-    let mut held = [None; HELD];
+pub(crate) fn run(memory: &Memory<'_, Platform>, cpu: u16) {
+    let mut in_use = [None; IN_USE];
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ u64::from(cpu) << 32);
     let (number, start) = (usize::from(cpu), interrupt::ticks(usize::from(cpu)));
     let (mut step, mut refreshed) = (0, start);
     while step < STEPS || interrupt::ticks(number) < start + TICKS {
-        let slot = &mut held[random.below(HELD as u64) as usize];
+        let slot = &mut in_use[random.below(IN_USE as u64) as usize];
         match slot.take() {
             Some(block) => free(memory, cpu, block),
             None => *slot = take(memory, cpu, &mut random),
@@ -64,10 +64,10 @@ pub(crate) fn run(memory: &Memory<'_, Locks>, cpu: u16) {
         }
         step += 1;
     }
-    held.into_iter().flatten().for_each(|block| free(memory, cpu, block));
+    in_use.into_iter().flatten().for_each(|block| free(memory, cpu, block));
 }
 
-fn take(memory: &Memory<'_, Locks>, cpu: u16, random: &mut Random) -> Option<Block> {
+fn take(memory: &Memory<'_, Platform>, cpu: u16, random: &mut Random) -> Option<Block> {
     // Half of the requests are for order 0, a quarter for order 1, and so on; the rest are for any.
     let order = random.next().trailing_zeros();
     let order = if order > 5 { random.below(11) } else { u64::from(order) };
@@ -81,7 +81,7 @@ fn take(memory: &Memory<'_, Locks>, cpu: u16, random: &mut Random) -> Option<Blo
     Some(Block { pfn, order, word })
 }
 
-fn free(memory: &Memory<'_, Locks>, cpu: u16, block: Block) {
+fn free(memory: &Memory<'_, Platform>, cpu: u16, block: Block) {
     must(page::has_stamp(block.pfn, block.order, block.word), "a block has its owner's contents");
     must(memory.free(cpu, block.pfn, block.order) == Ok(()), "an owner frees what it took");
 }

@@ -1,4 +1,4 @@
-//! The kernel's locks, as the documentation of `freehold::Locks` asks for them.
+//! The kernel's locks, as the documentation of `freehold::Platform` asks for them.
 #![expect(unsafe_code, reason = "the implementation of RawMutex")]
 
 use core::arch::asm;
@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use lock_api::{GuardNoSend, RawMutex};
 
 /// The engine's locks: zones' turn interrupts off, those of CPUs' lists leave them on.
-pub(crate) type Locks = (InterruptLock, SpinLock);
+pub(crate) type Platform = (InterruptLock, SpinLock);
 
 /// A lock that spins. An interrupt may only try it.
 pub(crate) struct SpinLock(AtomicBool);

@@ -1,4 +1,4 @@
-//! A memory goes in; what other crates ask of an allocator comes out.
+//! A [`crate::Memory`] comes in; implementations of other crates' allocator traits go out.
 
 #[cfg(not(loom))]
 mod page_heap;

@@ -7,35 +7,35 @@ use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::memory::StaticMemory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{GfpFlags, Order, Pfn, Request};
 
-/// Where frames are in the address space, and which CPU asks.
+/// Maps frames to addresses and back, and names the current CPU.
 ///
-/// The two functions are each other's inverse for all frames of the memory, and a block of frames is mapped to memory
-/// side by side, with the alignment of its first frame.
+/// For all frames of the memory, `address_of` and `frame_at` are inverse to each other. The frames of a block are
+/// mapped to consecutive addresses, with the alignment of the first frame.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectMap {
-    /// Returns the address at which a frame is mapped, as long as the memory is used.
+    /// Returns the address at which a frame is mapped. The mapping stays for as long as the memory is used.
     pub address_of: fn(Pfn) -> *mut u8,
     /// Returns the frame at an address.
     pub frame_at: fn(*mut u8) -> Pfn,
-    /// Returns the CPU that this runs on.
+    /// Returns the number of the CPU that runs the caller.
     pub this_cpu: fn() -> u16,
 }
 
-/// A heap of which every allocation is a block of whole pages: the smallest power of two of them that has room.
+/// A heap that serves every allocation with one block of pages: the smallest power of two of pages that has room.
 ///
-/// **Its granularity is a page**: a `Box<u8>` costs one, and 5 pages cost 8. It serves large buffers, and an allocator
-/// of small objects above it; by itself it is for a kernel that allocates little. A layout that is larger, or more
-/// aligned, than the memory's largest block gets nothing.
+/// **The granularity is a page**: a `Box<u8>` costs one page, and 5 pages cost 8. The heap suits large buffers, or an
+/// allocator of small objects on top. Alone it suits a kernel that allocates little. An allocation fails if its size or
+/// alignment exceeds the memory's largest block.
 ///
-/// Requests are [`GfpFlags::NOWAIT`], so an interrupt may allocate and free where [`Locks`] are set up for it.
+/// Requests use [`GfpFlags::NOWAIT`], so an interrupt may allocate and free if the locks of the [`Platform`] allow it.
 ///
 /// ```
 /// use freehold::{DirectMap, PageHeap, Pfn};
 ///
-/// type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+/// type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 ///
 /// // A kernel maps all memory at an address of its own.
 /// const OFFSET: u64 = 0xffff_8000_0000_0000;
@@ -45,22 +45,22 @@ pub struct DirectMap {
 ///     this_cpu: || 0,
 /// };
 /// // SAFETY: frames are mapped there.
-/// static HEAP: PageHeap<Locks> = unsafe { PageHeap::new(4096, MAP) };
-/// // With `#[global_allocator]` above it, and `MemoryBuilder::build_static(HEAP.memory(), …)` at boot.
+/// static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(4096, MAP) };
+/// // A kernel adds `#[global_allocator]`, and calls `MemoryBuilder::build_static(HEAP.memory(), …)` at boot.
 /// assert!(HEAP.memory().get().is_none());
 /// ```
-pub struct PageHeap<L: Locks + 'static> {
+pub struct PageHeap<L: Platform + 'static> {
     memory: StaticMemory<L>,
     page_bytes: usize,
     map: DirectMap,
     refused: AtomicUsize,
 }
 
-impl<L: Locks + 'static> PageHeap<L> {
-    /// Returns a heap whose memory is not set up: it has nothing until then.
+impl<L: Platform + 'static> PageHeap<L> {
+    /// Returns a heap whose memory is not set up yet. Allocations fail until it is.
     ///
     /// # Safety
-    /// `map` is as [`DirectMap`] says, for pages of `page_bytes` bytes.
+    /// `map` must keep the contract of [`DirectMap`], for pages of `page_bytes` bytes.
     ///
     /// # Panics
     /// If `page_bytes` is not a power of two.
@@ -69,12 +69,12 @@ impl<L: Locks + 'static> PageHeap<L> {
         Self { memory: StaticMemory::new(), page_bytes, map, refused: AtomicUsize::new(0) }
     }
 
-    /// Returns the memory that the heap takes its blocks from, which others may use as well.
+    /// Returns the memory that the heap takes its blocks from. Other callers may use it as well.
     pub const fn memory(&self) -> &StaticMemory<L> {
         &self.memory
     }
 
-    /// Returns the number of blocks that could not be freed: they were not this heap's, or freed before.
+    /// Returns the number of frees that were refused: the block was not from this heap, or already free.
     pub fn refused(&self) -> usize {
         self.refused.load(Ordering::Relaxed)
     }
@@ -86,9 +86,9 @@ impl<L: Locks + 'static> PageHeap<L> {
     }
 }
 
-// SAFETY: a block is nobody else's until it is freed, has as many bytes as the layout or more, and is aligned to its own
-// size, which is no less than the layout's alignment; `PageHeap::new` asks for a map that keeps that.
-unsafe impl<L: Locks + 'static> GlobalAlloc for PageHeap<L>
+// SAFETY: a block has one owner until it is freed, has at least as many bytes as the layout, and is aligned to its own
+// size, which is no less than the layout's alignment. The contract of `PageHeap::new` makes the map preserve that.
+unsafe impl<L: Platform + 'static> GlobalAlloc for PageHeap<L>
 where
     StaticMemory<L>: Sync,
 {
@@ -126,7 +126,7 @@ where
     }
 }
 
-impl<L: Locks + 'static> fmt::Debug for PageHeap<L> {
+impl<L: Platform + 'static> fmt::Debug for PageHeap<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageHeap")
             .field("memory", &self.memory)

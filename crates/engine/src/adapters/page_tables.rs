@@ -9,30 +9,30 @@ use x86_64::structures::paging::{
 };
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{FreeError, Order, Pfn, Request};
 
-/// Bytes of a page, as a power of two.
+/// The base-2 logarithm of a page's bytes.
 const PAGE_SHIFT: u32 = 12;
 
-/// Frames of a memory with pages of 4 KiB, for the mappers of the crate `x86_64`: of 4 KiB, and of 2 MiB and 1 GiB if the
-/// memory has such orders (9 and 18).
+/// Hands out frames of a memory with pages of 4 KiB to the mappers of the crate `x86_64`.
 ///
-/// A mapper asks for frames of page tables without saying why, so all requests are the one that the source was made
-/// with, with the order of the frame's size.
-pub struct FrameSource<'a, 'm, L: Locks> {
+/// Frames of 4 KiB are always available, frames of 2 MiB and 1 GiB if the memory has orders 9 and 18. A mapper does not
+/// say what a frame is for. Therefore every frame is allocated by the request passed to [`FrameSource::new`], with the
+/// order of the frame's size.
+pub struct FrameSource<'a, 'm, L: Platform> {
     memory: &'a Memory<'m, L>,
     request: Request,
     refused: u64,
 }
 
-impl<'a, 'm, L: Locks> FrameSource<'a, 'm, L> {
-    /// Returns a source whose frames are those of a request, whatever its order.
+impl<'a, 'm, L: Platform> FrameSource<'a, 'm, L> {
+    /// Returns a source that allocates frames by `request`. The order in `request` is ignored.
     pub const fn new(memory: &'a Memory<'m, L>, request: Request) -> Self {
         Self { memory, request, refused: 0 }
     }
 
-    /// Returns the number of frames that could not be freed: they were not allocated, or with another order.
+    /// Returns the number of frees that were refused: the frame was not allocated, or had another order.
     pub const fn refused(&self) -> u64 {
         self.refused
     }
@@ -58,7 +58,7 @@ const fn order<S: PageSize>() -> Order {
     }
 }
 
-impl<L: Locks> fmt::Debug for FrameSource<'_, '_, L> {
+impl<L: Platform> fmt::Debug for FrameSource<'_, '_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameSource")
             .field("request", &self.request)
@@ -67,40 +67,40 @@ impl<L: Locks> fmt::Debug for FrameSource<'_, '_, L> {
     }
 }
 
-// SAFETY: a block that the memory hands out is nobody else's until it is freed.
-unsafe impl<L: Locks> FrameAllocator<Size4KiB> for FrameSource<'_, '_, L> {
+// SAFETY: a block that the memory hands out has one owner until it is freed.
+unsafe impl<L: Platform> FrameAllocator<Size4KiB> for FrameSource<'_, '_, L> {
     fn allocate_frame(&mut self) -> Option<PhysFrame<Size4KiB>> {
         self.take()
     }
 }
 
-impl<L: Locks> FrameDeallocator<Size4KiB> for FrameSource<'_, '_, L> {
+impl<L: Platform> FrameDeallocator<Size4KiB> for FrameSource<'_, '_, L> {
     unsafe fn deallocate_frame(&mut self, frame: PhysFrame<Size4KiB>) {
         self.give(frame);
     }
 }
 
-// SAFETY: a block that the memory hands out is nobody else's until it is freed.
-unsafe impl<L: Locks> FrameAllocator<Size2MiB> for FrameSource<'_, '_, L> {
+// SAFETY: a block that the memory hands out has one owner until it is freed.
+unsafe impl<L: Platform> FrameAllocator<Size2MiB> for FrameSource<'_, '_, L> {
     fn allocate_frame(&mut self) -> Option<PhysFrame<Size2MiB>> {
         self.take()
     }
 }
 
-impl<L: Locks> FrameDeallocator<Size2MiB> for FrameSource<'_, '_, L> {
+impl<L: Platform> FrameDeallocator<Size2MiB> for FrameSource<'_, '_, L> {
     unsafe fn deallocate_frame(&mut self, frame: PhysFrame<Size2MiB>) {
         self.give(frame);
     }
 }
 
-// SAFETY: a block that the memory hands out is nobody else's until it is freed.
-unsafe impl<L: Locks> FrameAllocator<Size1GiB> for FrameSource<'_, '_, L> {
+// SAFETY: a block that the memory hands out has one owner until it is freed.
+unsafe impl<L: Platform> FrameAllocator<Size1GiB> for FrameSource<'_, '_, L> {
     fn allocate_frame(&mut self) -> Option<PhysFrame<Size1GiB>> {
         self.take()
     }
 }
 
-impl<L: Locks> FrameDeallocator<Size1GiB> for FrameSource<'_, '_, L> {
+impl<L: Platform> FrameDeallocator<Size1GiB> for FrameSource<'_, '_, L> {
     unsafe fn deallocate_frame(&mut self, frame: PhysFrame<Size1GiB>) {
         self.give(frame);
     }

@@ -1,23 +1,23 @@
-//! Emptying a pageblock: its movable pages move to others.
+//! Emptying a pageblock: its movable pages move to other pageblocks.
 
 use core::cell::Cell;
 
 use core::ops::AddAssign;
 
 use super::relocate::Relocate;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order};
-use crate::zone::{Insertion, LOOKS, Zone, ZoneGuard};
+use crate::zone::{Insertion, SCAN_LIMIT, Zone, ZoneGuard};
 
-/// Who empties pageblocks of a zone, and on which CPU.
-pub(super) struct Emptying<'r, 'm, L: Locks, E> {
+/// The zone whose pageblocks are emptied, the embedder that moves their pages, and the CPU that runs it.
+pub(super) struct Emptying<'r, 'm, L: Platform, E> {
     pub(super) zone: &'r Zone<'m, L>,
     pub(super) cpu: u16,
     pub(super) embedder: &'r mut E,
 }
 
-/// How many pages have moved, and how many the budget is charged.
+/// The number of pages that moved, and the number charged to the budget.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moves {
     pub(super) moved: u64,
@@ -31,8 +31,8 @@ impl AddAssign for Moves {
     }
 }
 
-impl<L: Locks, E: Relocate> Emptying<'_, '_, L, E> {
-    /// Moves the `movable` pages of the pageblock at `start` to others, as far as these have room.
+impl<L: Platform, E: Relocate> Emptying<'_, '_, L, E> {
+    /// Moves the `movable` pages of the pageblock at `start` to other pageblocks, as far as these have room.
     pub(super) fn empty(&mut self, start: FrameIndex, movable: u32) -> Moves {
         if self.zone.switches.empties_all_or_none {
             return self.move_together(start, movable);
@@ -65,14 +65,14 @@ impl<L: Locks, E: Relocate> Emptying<'_, '_, L, E> {
         moved
     }
 
-    /// Moves all blocks that can be moved, the last one first, or none if they have fewer than `movable` pages.
-    /// Each gets its place before the first moves. A block larger than a page without a place stays; once a
-    /// single page has none, so do all that follow.
+    /// Moves all movable blocks, the last one first. Moves none if they have fewer than `movable` pages together.
+    /// Every block gets its place before the first one moves. A block larger than a page stays if no place is found.
+    /// If a single page finds no place, that page and all blocks after it stay.
     ///
     /// Linux counterpart: `migrate_pages` after `isolate_migratepages_block`; it would split a larger block.
     fn move_together(&mut self, start: FrameIndex, movable: u32) -> Moves {
         let (zone, frames) = (self.zone, &self.zone.frames);
-        // Nobody frees these blocks meanwhile, so that their links are at hand.
+        // The embedder keeps these blocks from being freed meanwhile, so their links can be used for a list.
         let mut sources = BlockList::EMPTY;
         let mut had = 0;
         for (at, order) in zone.blocks_in_use(start) {
@@ -104,7 +104,8 @@ impl<L: Locks, E: Relocate> Emptying<'_, '_, L, E> {
         Moves { moved, spent: had }
     }
 
-    /// Moves a block to a place that was taken for it, and frees what is left empty. Returns true if it moved.
+    /// Moves a block from `from` to the free block `to`, then frees the one that is now empty. Returns true if the
+    /// block moved.
     fn move_to(&mut self, from: FrameIndex, to: FrameIndex, order: Order) -> bool {
         let zone = self.zone;
         let has_moved = zone.move_block(from, to, order, self.embedder);
@@ -120,15 +121,15 @@ impl<L: Locks, E: Relocate> Emptying<'_, '_, L, E> {
         let mut guard = zone.lock();
         if !has_moved || zone.reclaim_ownership(from, order).is_ok() {
             let movable_pages = zone.frames.word(left).movable_pages();
-            guard.free_block(left, order, zone.blocks.get(left), Insertion::ByMergeChance);
+            guard.free_block(left, order, zone.blocks.get(left), Insertion::ByMergeLikelihood);
             guard.count_returned(left, order, movable_pages);
         }
         has_moved
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Returns the blocks in use of the pageblock at `start`, and their orders, from low to high.
+impl<L: Platform> Zone<'_, L> {
+    /// Returns the allocated blocks of the pageblock at `start` and their orders, from low to high addresses.
     fn blocks_in_use(&self, start: FrameIndex) -> impl Iterator<Item = (FrameIndex, Order)> + '_ {
         let end = start.offset(self.blocks.pages());
         let mut at = start;
@@ -147,8 +148,8 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// Takes a free block of `order` for a block that is to leave the pageblock around `from`, or returns
-    /// `None`.
+    /// Takes a free block of `order` as the new place of a block in the pageblock around `from`. Returns `None` if
+    /// there is no suitable place.
     ///
     /// Linux counterpart: `take_fuller_page` of Freehold's series `tidying`.
     fn take_place(&self, from: FrameIndex, order: Order) -> Option<FrameIndex> {
@@ -163,10 +164,9 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Returns the smallest free movable block, of those at the heads of the lists, that lies in a
-    /// pageblock with fewer free pages than the one around `from`. If that one is not movable, any
-    /// pageblock will do.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Returns the smallest free movable block in a pageblock that has fewer free pages than the pageblock around
+    /// `from`. If that pageblock is not movable, any pageblock will do. Only the heads of the free lists are scanned.
     fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {
         let blocks = &self.zone.blocks;
         let read = Cell::new(0);
@@ -177,16 +177,16 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         };
         let is_movable = blocks.get(from) == Migratetype::Movable;
         let most = if is_movable { free(from) } else { blocks.pages() };
-        let (mut looks, mut place) = (0, None);
+        let (mut scanned, mut place) = (0, None);
         for found in order.up_to(blocks.order().down()?) {
             let list = self.state.lists.get(found, Migratetype::Movable);
-            let heads = list.iter(&self.zone.frames).take(LOOKS).inspect(|_| looks += 1);
+            let heads = list.iter(&self.zone.frames).take(SCAN_LIMIT).inspect(|_| scanned += 1);
             place = heads.into_iter().find(|&index| free(index) < most).map(|index| (index, found));
             if place.is_some() {
                 break;
             }
         }
-        self.touch(looks + read.get());
+        self.touch(scanned + read.get());
         place
     }
 }

@@ -1,21 +1,21 @@
-//! The free scanner: finds free pages to move others to, from the zone's end down.
+//! The free scanner: finds free pages as targets of migration, from the zone's end down.
 
 use super::policy::CompactPriority;
 use super::relocate::Relocate;
 use super::run::{CLUSTER, CompactRun};
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{AllocFlags, Migratetype, Order};
-use crate::zone::{Admission, Mark, Passage, ZoneGuard};
+use crate::zone::{Admission, ListOp, Mark, ZoneGuard};
 
 /// Returns the word of a free block that compaction has taken.
 const fn taken(order: Order) -> FrameWord {
     FrameWord::head(FrameKind::InTransit, order, Migratetype::Movable)
 }
 
-impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
-    /// Takes a free block that one of `order` can move to, while `to_come` pages are to be moved. Returns
-    /// `None` if the zone has none.
+impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
+    /// Takes a free block as the target for a block of `order`. Returns `None` if the zone has none. `to_come` is the
+    /// number of pages that are still to be moved.
     ///
     /// Linux counterpart: `compaction_alloc`.
     pub(super) fn take_target(&mut self, order: Order, to_come: u64) -> Option<FrameIndex> {
@@ -26,7 +26,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.take_listed(order)
     }
 
-    /// Takes a block of `order` off the smallest free block that the scanner took, or returns `None`.
+    /// Takes a block of `order` from the smallest suitable block that the scanner isolated, or returns `None`.
     fn take_listed(&mut self, order: Order) -> Option<FrameIndex> {
         let frames = &self.zone.frames;
         let size = order.up_to(self.zone.max_order).find(|size| !self.targets[size.index()].is_empty())?;
@@ -46,13 +46,13 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         Some(index)
     }
 
-    /// Takes back a block that nothing was moved to.
+    /// Takes back a target that was not used.
     pub(super) fn put_target(&mut self, index: FrameIndex, order: Order) {
         self.targets[order.index()].insert(&self.zone.frames, index, Place::Head);
         self.target_pages += order.pages();
     }
 
-    /// Takes free blocks until they have `wanted` pages or the scanner meets the migrate scanner.
+    /// Isolates free blocks until they have `wanted` pages or the scanner meets the migrate scanner.
     ///
     /// Linux counterpart: `isolate_freepages`.
     fn find_targets(&mut self, wanted: u64) {
@@ -87,8 +87,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.free = at;
     }
 
-    /// Returns true if pages may move to a pageblock: not if it is free in a block of the wanted order,
-    /// and by default only if it is movable and not marked to be skipped.
+    /// Returns true if pages may move to a pageblock. A pageblock with a free block of the wanted order is no target.
+    /// By default the pageblock must be movable and without a skip hint.
     ///
     /// Linux counterpart: `suitable_migration_target`, `isolation_suitable`.
     fn is_target(&self, block: FrameIndex) -> bool {
@@ -105,8 +105,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
             && (self.target.ignores_hints() || !zone.blocks.is_skipped(block))
     }
 
-    /// Takes the free blocks of a part of a pageblock. Returns the frame where it stopped, and true if the
-    /// taken blocks have `wanted` pages.
+    /// Isolates the free blocks of a part of a pageblock. Returns the frame where the scan stopped, and true if the
+    /// isolated blocks have `wanted` pages.
     ///
     /// The zone lock is released every 32 frames.
     /// Linux counterpart: `isolate_freepages_block`.
@@ -119,10 +119,10 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     ) -> (FrameIndex, bool) {
         let zone = self.zone;
         let mut at = from;
-        let mut held: Option<ZoneGuard<'_, '_, L>> = None;
+        let mut locked: Option<ZoneGuard<'_, '_, L>> = None;
         while at < end {
             if at.0.is_multiple_of(CLUSTER as u32) {
-                held = None;
+                locked = None;
             }
             let word = zone.frames.word(at);
             let order = word.order();
@@ -136,8 +136,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                 at = at.offset(stride);
                 continue;
             }
-            let guard = held.get_or_insert_with(|| zone.lock());
-            // The block may have left its list while the lock was not held.
+            let guard = locked.get_or_insert_with(|| zone.lock());
+            // The block may have left its list before the lock was taken.
             if !zone.frames.word(at).is_free_of(order) {
                 at = at.offset(stride);
                 continue;
@@ -158,7 +158,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         (at.min(end), false)
     }
 
-    /// Frees the taken blocks that nothing was moved to. The next run starts above them again.
+    /// Frees the isolated blocks that were not used. The next run of the free scanner starts above them again.
     ///
     /// Linux counterpart: `release_free_list`.
     pub(super) fn give_targets_back(&mut self) {
@@ -182,8 +182,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Returns true if the zone stays above its min mark without a block of `order`.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Returns true if the zone stays above its min watermark after a block of `order` is taken.
     pub(super) fn spares(&self, order: Order) -> bool {
         let mark = self.zone.watermarks().min + order.pages();
         let admission =
@@ -191,7 +191,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         self.zone.is_above_with(self.state.free_pages, mark, admission)
     }
 
-    /// Takes a free block off its list for compaction, unless the zone would fall to its min mark.
+    /// Takes a free block off its list for compaction, unless the zone would fall to its min watermark.
     ///
     /// Linux counterpart: `__isolate_free_page`.
     fn isolate_free(&mut self, index: FrameIndex, order: Order) -> bool {
@@ -200,7 +200,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if block_type != Migratetype::Isolate && !self.spares(order) {
             return false;
         }
-        self.pass(index, order, Passage::Leave);
+        self.update_list(index, order, ListOp::Leave);
         self.account_before_hygiene(-(order.pages() as i64), block_type);
         self.become_movable(index, order);
         zone.frames.set_word(index, taken(order));
@@ -208,7 +208,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         true
     }
 
-    /// Makes a pageblock movable if at least half of it was free.
+    /// Makes a pageblock movable if the isolated block is at least half of it.
     fn become_movable(&mut self, index: FrameIndex, order: Order) {
         let zone = self.zone;
         let block = zone.blocks.order();

@@ -1,20 +1,20 @@
-//! Compaction in the background: kcompactd's work, as calls that the embedder makes.
+//! Background compaction: the work of kcompactd, as functions that the embedder calls.
 
 use super::policy::{CompactPriority, CompactResult, Target};
 use super::relocate::Relocate;
 use super::run::Work;
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request, ZoneType};
 use crate::zone::{Mark, Zone};
 
-impl<L: Locks> Memory<'_, L> {
-    /// Returns true if a node's kcompactd should go to work.
+impl<L: Platform> Memory<'_, L> {
+    /// Returns true if a node's kcompactd should run.
     pub fn is_kcompactd_wanted(&self, node: u16) -> bool {
         self.node(node).is_some_and(|state| state.kcompactd.is_wanted())
     }
 
-    /// Asks a node's kcompactd for blocks of an order, if compaction may help.
+    /// Wakes a node's kcompactd for an order, if compaction may help.
     ///
     /// Linux counterpart: `wakeup_kcompactd`.
     pub(crate) fn wake_kcompactd(&self, node: u16, order: Order, highest: ZoneType) {
@@ -47,9 +47,9 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Does kcompactd's work for a node: compacts for the largest order asked for since the last run.
+    /// Runs kcompactd for a node: compacts for the largest order requested since the last run.
     ///
-    /// `cpu` is the one it runs on. Returns true if a zone has a block of that order now.
+    /// `cpu` is the CPU that runs the caller. Returns true if a zone now has a block of that order.
     /// Linux counterpart: `kcompactd_do_work`.
     pub fn kcompactd<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
         let Some(state) = self.node(node).filter(|_| cpu < self.cpus()) else { return false };
@@ -87,7 +87,7 @@ impl<L: Locks> Memory<'_, L> {
         helped
     }
 
-    /// Returns true if a node is fragmented enough to be compacted without being asked.
+    /// Returns true if a node is fragmented enough for proactive compaction.
     ///
     /// Linux counterpart: `should_proactive_compact_node`, which also waits while kswapd runs.
     pub fn should_compact_proactively(&self, node: u16) -> bool {
@@ -105,12 +105,11 @@ impl<L: Locks> Memory<'_, L> {
         self.zones_of(node, ZoneType::Device).map(weighted).sum()
     }
 
-    /// Compacts a node's zones until they are less fragmented than
-    /// [`crate::Tunables::compaction_proactiveness`] allows. An embedder first calls
-    /// [`Memory::should_compact_proactively`], twice a second as Linux does.
+    /// Compacts a node's zones until their fragmentation score falls below the level that
+    /// [`crate::Tunables::compaction_proactiveness`] sets. The embedder first calls
+    /// [`Memory::should_compact_proactively`]; Linux does so twice a second.
     ///
-    /// Returns true if the node is less fragmented than before. Otherwise Linux waits
-    /// 64 times as long before it looks again.
+    /// Returns true if the score has fallen. Otherwise Linux waits 64 times as long before the next attempt.
     ///
     /// Linux counterpart: `kcompactd`, which calls `compact_node`.
     pub fn compact_proactively<E: Relocate>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
@@ -148,7 +147,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Counts what a run of compaction did.
+    /// Adds the work of one compaction run to the counters of `/proc/vmstat`.
     pub(crate) fn count_work(&self, work: &Work) {
         self.events.compact_migrate_scanned.add(work.migrate_scanned);
         self.events.compact_free_scanned.add(work.free_scanned);
@@ -157,7 +156,7 @@ impl<L: Locks> Memory<'_, L> {
         self.events.pgmigrate_fail.add(work.failed);
     }
 
-    /// Returns the target of a request that compacts by itself.
+    /// Returns the target of direct compaction by a request.
     pub(crate) fn direct_target(
         &self,
         request: &Request,

@@ -1,21 +1,21 @@
-//! The migrate scanner: finds blocks in use that can be moved, from the zone's start up.
+//! The migrate scanner: finds allocated blocks that can be moved, from the zone's start up.
 
 use super::policy::CompactPriority;
 use super::relocate::Relocate;
 use super::run::CompactRun;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{Migratetype, Order};
 
-impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
-    /// Collects the next blocks that can be moved, at most a cluster. Returns true if there are any.
+impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
+    /// Collects the next movable blocks, at most one cluster. Returns true if it found any.
     ///
     /// Linux counterpart: `isolate_migratepages`.
     pub(super) fn find_sources(&mut self) -> bool {
         let zone = self.zone;
         let mut end = zone.blocks.start_of(self.migrate).offset(zone.blocks.pages());
         while end <= self.free {
-            // A pageblock that reaches outside the zone is left alone at its end, not at its start.
+            // A pageblock that reaches beyond the zone's end is skipped. One that begins before its start is not.
             if end <= zone.frames.end() {
                 let at_start =
                     self.migrate.is_aligned(zone.blocks.order()) || self.migrate == zone.frames.start();
@@ -35,8 +35,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         false
     }
 
-    /// Returns true if pages may move away from pageblocks of a type: asynchronous compaction of a request
-    /// takes only those that the request may use.
+    /// Returns true if pages may move away from pageblocks of this type. Asynchronous compaction for a request takes
+    /// only pageblocks that the request may use.
     ///
     /// Linux counterpart: `suitable_migration_source`.
     fn is_source(&self, block_type: Migratetype) -> bool {
@@ -49,13 +49,13 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// Scans a pageblock from the scanner's place on.
+    /// Scans a pageblock from the scanner's position on.
     ///
     /// Linux counterpart: `isolate_migratepages_block`.
     fn scan_pageblock(&mut self, end: FrameIndex, from_start: bool) {
         let zone = self.zone;
         let block = self.migrate;
-        // Asynchronous compaction empties a whole block of the wanted order or leaves it alone.
+        // Asynchronous compaction empties a whole block of the wanted order, or does not touch it.
         let all_or_none = self
             .target
             .order
@@ -73,14 +73,14 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                 }
                 part_end = Some(end_of(at, order));
             }
-            let (next, found) = self.look_at(at);
+            let (next, found) = self.scan_frame(at);
             self.done.migrate_scanned += u64::from(next.0 - at.0);
             match found {
                 Found::Source(order) => {
                     if !hinted && from_start && !self.target.ignores_hints() {
                         hinted = true;
-                        // The next run need not look here again.
-                        let _held = zone.lock();
+                        // The next run skips this pageblock.
+                        let _guard = zone.lock();
                         zone.blocks.set_skip(block);
                     }
                     self.sources.push(at, order);
@@ -112,8 +112,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         self.migrate = at;
     }
 
-    /// Returns the frame behind what starts at a frame, and what starts there.
-    fn look_at(&mut self, at: FrameIndex) -> (FrameIndex, Found) {
+    /// Classifies the block that starts at a frame. Returns the first frame behind the block, and its kind.
+    fn scan_frame(&mut self, at: FrameIndex) -> (FrameIndex, Found) {
         let frames = &self.zone.frames;
         let word = frames.word(at);
         let order = word.order();
@@ -125,16 +125,15 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                 (at.offset(1 << order.get()), found)
             }
             FrameKind::PerCpu => (at.offset(1 << order.get()), Found::Immovable),
-            FrameKind::Tail => self.look_inside(at),
+            FrameKind::Tail => self.scan_tail(at),
             FrameKind::Absent | FrameKind::Reserved | FrameKind::InTransit => {
                 (at.offset(1), Found::Immovable)
             }
         }
     }
 
-    /// Returns the answer of [`Self::look_at`] for a frame inside a block, where a scan starts in the
-    /// middle of one.
-    fn look_inside(&self, at: FrameIndex) -> (FrameIndex, Found) {
+    /// Classifies a block as [`Self::scan_frame`] does, if a scan starts in the middle of the block.
+    fn scan_tail(&self, at: FrameIndex) -> (FrameIndex, Found) {
         let frames = &self.zone.frames;
         let head = frames.block_head(at);
         let word = frames.word(head);
@@ -155,13 +154,13 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
     }
 }
 
-/// What starts at a frame.
+/// The kind of block that starts at a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Found {
     /// A block that can be moved.
     Source(Order),
     /// A free block.
     Free,
-    /// A block or frame that stays where it is.
+    /// A block or frame that cannot be moved.
     Immovable,
 }

@@ -1,4 +1,4 @@
-//! The wanted order goes in; pages move through the embedder, and blocks merge.
+//! A wanted order comes in; the embedder moves pages, blocks merge, and a block of that order goes out.
 
 mod emptying;
 mod free_scanner;

@@ -1,41 +1,41 @@
-//! When a zone is compacted: what it remembers of former runs, if a run can help, and when a run ends.
+//! The decisions of compaction: whether a run is needed and may help, and when it ends.
 
 use crate::memory::Tunables;
 use crate::table::FrameIndex;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 use crate::zone::{Admission, Mark, Zone, ZoneGuard};
 
-/// The result of compaction, from the least to the most.
+/// The result of compaction, from worst to best.
 ///
 /// Linux counterpart: `enum compact_result`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CompactResult {
-    /// Too few free pages to move anything to, or not fragmented.
+    /// Too few pages are free as targets of migration, or the zone is not fragmented.
     Skipped,
-    /// A run failed before, and this one is left out.
+    /// The run was deferred, because an earlier run failed.
     Deferred,
     /// The run goes on.
     Continue,
-    /// The scanners met, having seen the whole zone.
+    /// The scanners met after they scanned the whole zone.
     Complete,
-    /// The scanners met, having seen a part of the zone.
+    /// The scanners met after they scanned a part of the zone.
     PartialSkipped,
-    /// The free scanner found no place for a page.
+    /// The free scanner found no target for a page.
     Contended,
-    /// The wanted block is there.
+    /// A block of the wanted order is free.
     Success,
 }
 
-/// How hard compaction tries, from most to least.
+/// The effort of compaction, from most to least.
 ///
 /// Linux counterpart: `enum compact_priority`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum CompactPriority {
-    /// All of the zone; hints and pageblock types are ignored.
+    /// Scans the whole zone, and ignores skip hints and pageblock types.
     SyncFull,
     SyncLight,
-    /// Only what is likely to help.
+    /// Scans only pageblocks that are likely to help.
     Async,
 }
 
@@ -48,10 +48,9 @@ pub(crate) struct Target {
     pub(super) order: Option<Order>,
     pub(super) migratetype: Migratetype,
     pub(super) priority: CompactPriority,
-    /// True for a request that waits, which takes a block as soon as one has merged.
+    /// True for direct compaction: the request takes a block as soon as one has merged.
     pub(super) direct: bool,
-    /// True to compact until the zone is less fragmented than [`Tunables::compaction_proactiveness`]
-    /// allows.
+    /// True for proactive compaction: the run ends below the score that [`Tunables::compaction_proactiveness`] sets.
     pub(super) proactive: bool,
     pub(super) highest_zone: usize,
     pub(super) flags: AllocFlags,
@@ -61,14 +60,14 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns true if pageblocks are scanned also where a run before found nothing.
+    /// Returns true if pageblocks with a skip hint are scanned as well.
     ///
     /// Linux counterpart: `ignore_skip_hint`.
     pub(super) fn ignores_hints(&self) -> bool {
         self.proactive || self.ignores_types()
     }
 
-    /// Returns true if pages are moved to pageblocks of any type.
+    /// Returns true if pages may move to pageblocks of any type.
     ///
     /// Linux counterpart: `ignore_block_suitable`.
     pub(super) fn ignores_types(&self) -> bool {
@@ -81,16 +80,16 @@ impl Target {
     }
 }
 
-/// Returns the number of free pages wanted above the mark: the moved pages, and as many that merge
-/// meanwhile.
+/// Returns the number of free pages that compaction needs above the watermark: targets for the moved pages, and as many
+/// pages again that are isolated meanwhile.
 ///
 /// Units: pages. Linux counterpart: `compact_gap`.
 pub(crate) const fn compact_gap(order: Order) -> u64 {
     2 * order.pages()
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Returns true if `available` pages are enough for compaction to move pages to.
+impl<L: Platform> Zone<'_, L> {
+    /// Returns true if `available` free pages are enough as targets of migration.
     ///
     /// Linux counterpart: `__compaction_suitable`.
     pub(crate) fn has_room_to_compact(
@@ -106,7 +105,7 @@ impl<L: Locks> Zone<'_, L> {
         self.is_above_with(available, self.mark(mark) + compact_gap(order) + costly, admission)
     }
 
-    /// Returns true if compaction may help: enough pages are free, and they are scattered.
+    /// Returns true if compaction may help: enough pages are free, and the zone is fragmented.
     ///
     /// Linux counterpart: `compaction_suitable`.
     pub(crate) fn may_compact(
@@ -129,8 +128,8 @@ impl<L: Locks> Zone<'_, L> {
         index < 0 || index > i64::from(tunables.extfrag_threshold)
     }
 
-    /// Returns the number of free pages that the free scanner may take for a block of an order: those of
-    /// movable and CMA lists, in blocks smaller than the wanted one.
+    /// Returns the number of free pages that the free scanner may isolate for a wanted order: pages of movable and CMA
+    /// lists in blocks of smaller orders.
     fn target_pages(&self, order: Order) -> u64 {
         let counts = self.counts_relaxed().by_type;
         let movable = [Migratetype::Movable, Migratetype::Cma];
@@ -139,16 +138,15 @@ impl<L: Locks> Zone<'_, L> {
         (0..order.index()).map(of_order).sum()
     }
 
-    /// Returns the number of free pages in blocks as large as a pageblock. Approximate while others
-    /// allocate.
+    /// Returns the number of free pages in blocks of a pageblock or more. Approximate while other callers allocate.
     ///
-    /// Linux counterpart: `NR_FREE_PAGES_BLOCKS`, which leaves isolated ones out.
+    /// Linux counterpart: `NR_FREE_PAGES_BLOCKS`, which does not count isolated pages.
     pub(crate) fn free_in_blocks(&self) -> u64 {
         self.counts_relaxed().pages_from(self.blocks.order().index())
     }
 
-    /// Returns [`CompactResult::Continue`] if a run is needed and may help, [`CompactResult::Success`] if
-    /// the zone is above its mark already, and [`CompactResult::Skipped`] otherwise.
+    /// Returns [`CompactResult::Continue`] if a run is needed and may help, [`CompactResult::Success`] if the zone is
+    /// already above its watermark, and [`CompactResult::Skipped`] otherwise.
     ///
     /// Linux counterpart: `compaction_suit_allocation_order`.
     pub(super) fn suits_target(&self, target: &Target) -> CompactResult {
@@ -165,7 +163,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Returns true if a run has reached its target, wherever the scanners are.
+    /// Returns true if a run has reached its target. The positions of the scanners do not count.
     ///
     /// Linux counterpart: `__compact_finished`.
     pub(super) fn has_reached(&self, target: &Target, migrate: FrameIndex) -> bool {
@@ -173,7 +171,7 @@ impl<L: Locks> Zone<'_, L> {
             return self.fragmentation_score() <= target.tunables.low_fragmentation();
         }
         let Some(order) = target.order else { return false };
-        // A pageblock is finished first, to be as free as possible.
+        // The run first finishes the pageblock, so that it becomes as free as possible.
         if !migrate.is_aligned(self.blocks.order()) {
             return false;
         }
@@ -191,27 +189,26 @@ impl<L: Locks> Zone<'_, L> {
         })
     }
 
-    /// Returns the part of the free memory that is in blocks smaller than a pageblock.
+    /// Returns the share of free memory in blocks smaller than a pageblock.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_zone`.
     pub(super) fn fragmentation_score(&self) -> u64 {
         self.counts_relaxed().unusable_index(self.blocks.order()) / 10
     }
 
-    /// Notes that compaction for an order may succeed or, if `answered`, that a request got its block by
-    /// it.
+    /// Notes that compaction for an order may succeed. With `answered`, it gave a request its block.
     pub(crate) fn reset_deferral(&self, order: Order, answered: bool) {
         self.lock().state.compaction.reset_deferral(order, answered);
     }
 
-    /// Clears the hints to skip pageblocks if they are out of date.
+    /// Clears the skip hints of all pageblocks if they are out of date.
     ///
     /// Linux counterpart: `__reset_isolation_suitable`.
     pub(crate) fn forget_hints(&self) {
         self.lock().forget_hints();
     }
 
-    /// Notes that a request got its block by compaction.
+    /// Notes that a request got its block from compaction.
     pub(crate) fn note_compacted(&self, order: Order) {
         let compaction = &mut self.lock().state.compaction;
         compaction.flush_hints = false;
@@ -220,7 +217,7 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl Tunables {
-    /// Returns the score below which proactive compaction ends. It begins 10 above.
+    /// Returns the score below which proactive compaction ends. It begins at a score that is 10 higher.
     ///
     /// Units: percent. Linux counterpart: `fragmentation_score_wmark`.
     fn low_fragmentation(self) -> u64 {
@@ -232,8 +229,8 @@ impl Tunables {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Has the next run start at the ends of the zone.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Makes the next run start at the ends of the zone.
     ///
     /// Linux counterpart: `reset_cached_positions`.
     pub(super) fn reset_scanners(&mut self) {
@@ -252,8 +249,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Moves the place where the next run's migrate scanner starts behind the pageblock that begins at
-    /// `at`.
+    /// Makes the migrate scanner of the next run start behind the pageblock that begins at `at`.
     ///
     /// Linux counterpart: `update_cached_migrate`.
     pub(super) fn advance_migrate(&mut self, at: FrameIndex, target: &Target) {

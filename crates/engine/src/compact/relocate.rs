@@ -1,22 +1,22 @@
-//! The embedder's part in compaction.
+//! The embedder's part in compaction: the trait that moves pages.
 
 use crate::types::{Order, Pfn};
 
-/// Moves the contents of blocks in use, for an embedder that knows who uses them.
+/// Moves the contents of allocated blocks. The embedder implements it, because it knows the users of each block.
 ///
 /// Linux counterpart: what `isolate_migratepages_block` asks of a folio, and `migrate_pages`.
 pub trait Relocate {
-    /// Returns true if a block in use may be moved.
+    /// Returns true if an allocated block may be moved.
     ///
-    /// An embedder that returns true keeps the block from being freed until the engine asks to relocate
-    /// the block, or until the call into the engine returns. The engine may leave such a block where it
-    /// is.
+    /// If the embedder returns true, it must keep the block from being freed until the engine calls
+    /// [`Relocate::relocate`] for the block, or until the call into the engine returns. The engine need not move the
+    /// block.
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool;
 
     /// Moves the contents of the block at `from` to the block at `to`, both of `order`.
     ///
-    /// Returns true if the contents have moved: the embedder then owns `to`, and the engine frees `from`.
-    /// After false nothing has changed. The memory must not be asked for pages from here.
+    /// Returns true if the contents have moved: the embedder then owns `to`, and the engine frees `from`. If it returns
+    /// false, nothing has changed. The implementation must not allocate from the memory.
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool;
 }
 

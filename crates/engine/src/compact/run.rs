@@ -2,33 +2,33 @@
 
 use super::policy::{CompactPriority, CompactResult, Target};
 use super::relocate::Relocate;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord};
 use crate::types::{MAX_ORDERS, Migratetype, Order};
 use crate::zone::{Insertion, Zone};
 
-/// The number of pages taken before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
+/// The number of pages collected before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
 pub(super) const CLUSTER: usize = 32;
 
-/// One run of compaction: the migrate scanner goes up from the zone's start and finds pages to
-/// move, the free scanner comes down from its end and finds pages to move them to.
+/// One run of compaction. The migrate scanner goes up from the zone's start and finds pages to move. The free scanner
+/// goes down from the zone's end and finds free pages as targets.
 ///
 /// Linux counterpart: `struct compact_control`.
-pub(super) struct CompactRun<'r, 'm, L: Locks, E> {
+pub(super) struct CompactRun<'r, 'm, L: Platform, E> {
     pub(super) zone: &'r Zone<'m, L>,
     pub(super) embedder: &'r mut E,
     pub(super) target: &'r Target,
-    /// The place of the migrate scanner.
+    /// The position of the migrate scanner.
     pub(super) migrate: FrameIndex,
-    /// The place of the free scanner.
+    /// The position of the free scanner.
     pub(super) free: FrameIndex,
-    /// Blocks in use that are about to be moved.
+    /// Allocated blocks that are about to be moved.
     pub(super) sources: Sources,
-    /// Free blocks that the free scanner took, by order.
+    /// Free blocks that the free scanner isolated, by order.
     pub(super) targets: [BlockList; MAX_ORDERS],
-    /// The number of their pages.
+    /// The number of pages in `targets`.
     pub(super) target_pages: u64,
-    /// True while a pageblock is scanned a second time, to its end and for the last time.
+    /// True while a pageblock is scanned for the second and last time, to its end.
     pub(super) finishes_pageblock: bool,
     whole_zone: bool,
     pub(super) done: Work,
@@ -46,7 +46,7 @@ pub(crate) struct Work {
     pub(super) failed: u64,
 }
 
-/// Blocks in use that are about to be moved.
+/// Allocated blocks that are about to be moved.
 #[derive(Debug)]
 pub(super) struct Sources {
     blocks: [(FrameIndex, Order); CLUSTER],
@@ -79,14 +79,14 @@ impl Sources {
 /// The result of moving a cluster of blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Moves {
-    /// Every block was moved, or could not be.
+    /// Every block was tried. Some may not have moved.
     Done,
-    /// The zone had no place for a page.
+    /// The zone had no target for a page.
     NowhereToGo,
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Compacts the zone, if that is needed and may help. Returns the result and the work done.
+impl<L: Platform> Zone<'_, L> {
+    /// Compacts the zone if compaction is needed and may help. Returns the result and the work done.
     ///
     /// Linux counterpart: `compact_zone`.
     pub(crate) fn compact<E: Relocate>(&self, target: &Target, embedder: &mut E) -> (CompactResult, Work) {
@@ -114,9 +114,9 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Has the embedder move one block. Returns true if the embedder owns the new place; otherwise nothing
-    /// has changed.
+impl<L: Platform> Zone<'_, L> {
+    /// Lets the embedder move one block. Returns true if the embedder now owns the new place; otherwise nothing has
+    /// changed.
     pub(super) fn move_block<E: Relocate>(
         &self,
         from: FrameIndex,
@@ -138,12 +138,12 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
+impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
     fn is_async(&self) -> bool {
         self.target.priority == CompactPriority::Async
     }
 
-    /// Puts the scanners where the last run left them, or at the ends of the zone.
+    /// Sets the scanners to their positions at the end of the last run, or to the ends of the zone.
     fn place_scanners(&mut self) {
         let zone = self.zone;
         let (start, end) = (zone.frames.start(), zone.frames.end());
@@ -195,7 +195,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
                     return CompactResult::Success;
                 }
             } else if in_step {
-                // Where nothing was found, both kinds of compaction may go on from here.
+                // Nothing was found, so asynchronous and synchronous compaction both continue behind this pageblock.
                 let migrate = &mut zone.lock().state.compaction.migrate;
                 migrate[1] = migrate[0];
             }
@@ -203,8 +203,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// Gives back the CPU's list once the scanner has left a block of the wanted order, so that the pages
-    /// freed there can merge. Returns true if it did.
+    /// Drains the CPU's lists once the scanner has left a block of the wanted order, so that the pages freed there can
+    /// merge. Returns true if it drained.
     fn drain_behind(&self, last_moved: Option<FrameIndex>) -> bool {
         let Some(order) = self.target.order.filter(|&order| order > Order::ZERO) else { return false };
         let left = last_moved.is_some_and(|block| block < self.migrate.align_down(order));
@@ -231,7 +231,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         if reached { CompactResult::Success } else { CompactResult::Continue }
     }
 
-    /// Has the embedder move the blocks that were found, and frees their old places.
+    /// Lets the embedder move the blocks in `sources`, and frees their old places.
     ///
     /// Linux counterpart: `migrate_pages`.
     fn move_sources(&mut self) -> Moves {
@@ -264,8 +264,8 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         moves
     }
 
-    /// Frees the old places of moved blocks in one hold of the zone lock, and keeps the first merged block
-    /// of the wanted order.
+    /// Frees the old places of moved blocks in one hold of the zone lock. Captures the first merged block of the wanted
+    /// order for the request.
     fn free_sources(&mut self, blocks: &[(FrameIndex, Order)]) {
         if blocks.is_empty() {
             return;
@@ -280,7 +280,7 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
             let wanted = self.capture_order(block_type);
             let back = word.movable_pages();
             let captured =
-                guard.free_block_unless(index, order, block_type, Insertion::ByMergeChance, |merged| {
+                guard.free_block_unless(index, order, block_type, Insertion::ByMergeLikelihood, |merged| {
                     wanted == Some(merged)
                 });
             match (captured, wanted) {
@@ -297,14 +297,14 @@ impl<L: Locks, E: Relocate> CompactRun<'_, '_, L, E> {
         }
     }
 
-    /// Returns the order of the merged block that is kept for the request, in a pageblock of a type, or
-    /// `None` if no block is kept.
+    /// Returns the order of the merged block that the request captures in a pageblock of `block_type`, or `None` if it
+    /// captures no block there.
     ///
     /// Linux counterpart: `compaction_capture`.
     fn capture_order(&self, block_type: Migratetype) -> Option<Order> {
         let order = self.target.order.filter(|_| self.target.direct && self.done.captured.is_none())?;
-        // A request may not use CMA and isolated pageblocks, and a small unmovable block would mix types
-        // in a movable one.
+        // A request may not use CMA and isolated pageblocks. A small unmovable block would mix types in a movable
+        // pageblock.
         let pollutes = order < self.zone.blocks.order()
             && block_type == Migratetype::Movable
             && self.target.migratetype != Migratetype::Movable;

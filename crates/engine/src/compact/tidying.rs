@@ -1,40 +1,49 @@
 //! Tidying pageblocks: three rules that Linux does not have.
 //!
-//! In Linux a pageblock changes its type only for a request that found no block of its own type, and is
-//! emptied only where a request waits for a large block. Here the embedder makes a call from time to time.
-//! A pageblock gets the type of the pages that stay in it, so that such pages come to lie together. A few
-//! movable pages in a pageblock of another type leave it. A pageblock with only movable pages is emptied
-//! into fuller ones, which makes some pageblocks free and others full. The two numbers that a pageblock
-//! keeps tell which ones to look at more closely.
+//! Linux changes the type of a pageblock only for a request that found no block of its own type. It empties a pageblock
+//! only for a request that waits for a large block. Here the embedder calls [`Memory::tidy_pageblocks`] from time to
+//! time, which applies three rules:
+//!
+//! - A pageblock gets the type of the immovable pages in it, so that pages of that type gather in the same pageblocks.
+//! - If a pageblock of another type has only a few movable pages, these move out.
+//! - The pages of a pageblock with only movable pages move to fuller pageblocks. That makes some pageblocks free and
+//!   others full.
+//!
+//! Each pageblock keeps two counts. They select the pageblocks whose frames are then read one by one.
 
 use super::emptying::{Emptying, Moves};
 use super::relocate::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{Chore, Migratetype, PageblockUse, PlacementRule, ZoneType};
 use crate::zone::{OwnRules, Zone};
 
-/// Few pages are at most one in so many of a pageblock.
+/// "Few pages" of a pageblock means: at most its pages divided by this number.
 const FEW: u32 = 8;
 
-impl<L: Locks> Memory<'_, L> {
-    /// Tidies a node's pageblocks, from where the last call stopped, until about `pages` were moved or
-    /// every pageblock was passed once. An embedder calls it from time to time, as Linux wakes kcompactd.
-    /// The zone lock is held for a pageblock, a block or a batch of a list at a time. Pageblocks that
-    /// begin or end without memory are left alone. `cpu` is the one it runs on; nothing happens for an absent one. A thread that owns a [`crate::Exclusive`] must not call
-    /// it, because it takes the locks of the CPUs' lists.
+impl<L: Platform> Memory<'_, L> {
+    /// Tidies a node's pageblocks until about `pages` pages have moved or every pageblock was visited once.
     ///
-    /// With [`crate::Switches::retypes_pageblocks`] a movable pageblock becomes unmovable or reclaimable
-    /// if at least seven eighths of its pages stay where they are. A pageblock of another type becomes
-    /// movable if at most an eighth of its pages stay and at least a quarter are movable. With
-    /// [`crate::Switches::unmixes_pageblocks`] the movable pages of a pageblock of another type, if they
-    /// are at most an eighth of it, move to movable pageblocks. With
-    /// [`crate::Switches::empties_pageblocks`] the pages of a movable pageblock without other pages, and
-    /// at least an eighth free, move to the smallest free blocks in fuller pageblocks. If the CPUs' lists
-    /// hold some of its pages, they are drained, at most once for each zone and call. The further switches of
-    /// [`crate::Era::Linux7_3Tidying`] say how a kernel with Freehold's series `tidying` does it. A rule of the memory's
-    /// that tidies ([`PlacementRule::tidies`]) is asked first.
+    /// The call continues where the last one stopped. An embedder makes it from time to time, as Linux wakes kcompactd.
+    /// `cpu` is the CPU that runs the caller; for an absent CPU nothing happens. The zone lock is held for one
+    /// pageblock, one block or one batch of a list at a time. Pageblocks that begin or end without memory are skipped.
+    /// A thread that owns a [`crate::Exclusive`] must not call this function, because it takes the locks of the CPUs'
+    /// lists.
+    ///
+    /// The switches select the rules:
+    ///
+    /// - [`crate::Switches::retypes_pageblocks`]: a movable pageblock becomes unmovable or reclaimable if at least
+    ///   seven eighths of its pages are immovable. A pageblock of another type becomes movable if at most an eighth of
+    ///   its pages are immovable and at least a quarter are movable.
+    /// - [`crate::Switches::unmixes_pageblocks`]: if the movable pages of a pageblock of another type are at most an
+    ///   eighth of it, they move to movable pageblocks.
+    /// - [`crate::Switches::empties_pageblocks`]: if a movable pageblock has only movable pages, and at least an eighth
+    ///   of it is free, its pages move to the smallest free blocks in fuller pageblocks. If some of its pages are on
+    ///   CPUs' lists, the lists are drained, at most once for each zone and call.
+    /// - The further switches of [`crate::Era::Linux7_3Tidying`] follow a kernel with Freehold's series `tidying`.
+    ///
+    /// If the memory has a placement rule that tidies ([`PlacementRule::tidies`]), that rule decides first.
     ///
     /// Linux counterpart: none; `compact_node` empties pageblocks by their place in the zone.
     pub fn tidy_pageblocks<E: Relocate>(&self, node: u16, cpu: u16, pages: u64, embedder: &mut E) {
@@ -50,28 +59,28 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-/// What a pass does about a pageblock.
+/// The task of tidying for one pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Task {
     Nothing,
     Retype(Migratetype),
-    /// Move its movable pages away, so many.
+    /// Move this number of movable pages away.
     Empty(u32),
     /// Move its pages away, after the CPUs' lists are drained.
     Drain,
-    /// Nothing: the rule chose a type that no pageblock is given.
+    /// Nothing: the rule chose a type that a pageblock cannot have.
     Refused,
 }
 
-/// Who chose a task.
+/// The origin of a task: the memory's placement rule, or the era.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
     Rule,
     Era,
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Tidies the zone until `most` pages were moved or every pageblock was passed.
+impl<L: Platform> Zone<'_, L> {
+    /// Tidies the zone until `most` pages have moved or every pageblock was visited.
     fn tidy<E: Relocate>(&self, most: u64, emptying: &mut Emptying<'_, '_, L, E>) -> Moves {
         let mut done = Moves::default();
         if !OwnRules(self.switches).tidies() && !self.is_tidied_by_rule() {
@@ -104,7 +113,7 @@ impl<L: Locks> Zone<'_, L> {
         done
     }
 
-    /// Returns what is to be done about the pageblock at `start`. Approximate while others allocate.
+    /// Returns the task for the pageblock at `start`. Approximate while other callers allocate.
     fn task(&self, start: FrameIndex) -> (Task, By) {
         if !self.can_be_tidied(start) {
             return (Task::Nothing, By::Era);
@@ -115,7 +124,8 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Returns true if the pageblock at `start` lies whole in the zone, has a type that changes, and is not one block.
+    /// Returns true if the pageblock at `start` lies completely in the zone, has a type that may change, and is not one
+    /// block.
     fn can_be_tidied(&self, start: FrameIndex) -> bool {
         let end = start.offset(self.blocks.pages());
         let inside = start >= self.frames.start() && end <= self.frames.end();
@@ -133,7 +143,7 @@ impl<L: Locks> Zone<'_, L> {
         self.rule.tidies() && !self.is_before_hygiene()
     }
 
-    /// Returns what the memory's rule has done about a pageblock; `None` where it leaves that to the era.
+    /// Returns the task that the memory's rule chooses for a pageblock, or `None` if the rule leaves it to the era.
     #[inline]
     fn task_by_rule(&self, start: FrameIndex) -> Option<Task> {
         if !self.is_tidied_by_rule() {
@@ -153,11 +163,11 @@ impl<L: Locks> Zone<'_, L> {
     fn task_by_era(&self, start: FrameIndex) -> Task {
         let Some(counted) = self.blocks.counted_use(start) else { return Task::Nothing };
         let (pages, own, rules) = (self.blocks.pages(), self.blocks.get(start), OwnRules(self.switches));
-        let stays = pages.saturating_sub(counted.free + counted.movable);
-        if rules.chore_of(own, pages, stays, counted.movable) == Chore::Nothing {
+        let immovable = pages.saturating_sub(counted.free + counted.movable);
+        if rules.chore_of(own, pages, immovable, counted.movable) == Chore::Nothing {
             return Task::Nothing;
         }
-        // A walk over the frames tells more kinds of pages apart.
+        // A walk over the frames distinguishes more kinds of pages.
         let used = self.pageblock_use_between(start, start.offset(pages));
         match rules.chore(&used, pages) {
             Chore::Empty => Self::emptied(own, &used, rules.movable(&used)),
@@ -170,8 +180,7 @@ impl<L: Locks> Zone<'_, L> {
         if used.percpu > 0 && own == Migratetype::Movable { Task::Drain } else { Task::Empty(movable) }
     }
 
-    /// Returns true if a pageblock begins or ends without memory, so that its numbers do not tell what it
-    /// holds.
+    /// Returns true if a pageblock begins or ends without memory, so that its counts do not describe all of it.
     fn has_hole(&self, start: FrameIndex, end: FrameIndex) -> bool {
         let is_absent = |index| self.frames.word(index).kind() == FrameKind::Absent;
         is_absent(start) || is_absent(FrameIndex(end.0 - 1))
@@ -179,8 +188,8 @@ impl<L: Locks> Zone<'_, L> {
 
     fn retype(&self, start: FrameIndex, to: Migratetype, by: By) {
         let mut guard = self.lock();
-        // Another caller may have isolated or reserved the pageblock meanwhile, or it may be part of a
-        // free block larger than a pageblock.
+        // Meanwhile another caller may have isolated or reserved the pageblock, or it may have become part of a free
+        // block larger than a pageblock.
         let holds = by == By::Rule || self.task_by_era(start) == Task::Retype(to);
         if self.can_be_tidied(start) && holds {
             guard.convert_pageblock(start, to);
@@ -190,13 +199,13 @@ impl<L: Locks> Zone<'_, L> {
 }
 
 impl OwnRules {
-    /// Returns what is to be done about a pageblock of `pages` that was walked over.
+    /// Returns the chore for a pageblock of `pages` pages whose frames were read.
     pub(crate) fn chore_in(&self, used: &PageblockUse, pages: u32) -> Chore {
-        let [unmovable, asked_movable, reclaimable] = used.allocated;
+        let [unmovable, requested_movable, reclaimable] = used.allocated;
         let unmovable = unmovable + used.reserved;
         let movable = self.movable(used);
         let own = used.migratetype.unwrap_or(Migratetype::Isolate);
-        match self.chore_of(own, pages, unmovable + asked_movable + reclaimable - movable, movable) {
+        match self.chore_of(own, pages, unmovable + requested_movable + reclaimable - movable, movable) {
             Chore::Retype(Migratetype::Unmovable)
                 if reclaimable > unmovable && !self.0.retypes_to_unmovable =>
             {
@@ -210,13 +219,13 @@ impl OwnRules {
         if self.0.tidies_by_mobility { used.movable } else { used.allocated[Migratetype::Movable.index()] }
     }
 
-    /// Returns what is to be done about a pageblock of which `stays` pages stay where they are and
-    /// `movable` ones can move.
-    fn chore_of(&self, own: Migratetype, pages: u32, stays: u32, movable: u32) -> Chore {
+    /// Returns the chore for a pageblock of type `own` with `immovable` pages that must stay and `movable` pages that
+    /// can move.
+    fn chore_of(&self, own: Migratetype, pages: u32, immovable: u32, movable: u32) -> Chore {
         let switches = self.0;
         let few = (pages / FEW).max(1);
         if own != Migratetype::Movable {
-            return if switches.retypes_pageblocks && stays <= few && movable >= pages / 4 {
+            return if switches.retypes_pageblocks && immovable <= few && movable >= pages / 4 {
                 Chore::Retype(Migratetype::Movable)
             } else if switches.unmixes_pageblocks && (1..=few).contains(&movable) {
                 Chore::Empty
@@ -226,9 +235,9 @@ impl OwnRules {
         }
         let is_worth_it = movable > 0 || !switches.drains_beside_movable;
         let has_room = pages.saturating_sub(movable) >= few;
-        if switches.retypes_pageblocks && stays >= pages - few {
+        if switches.retypes_pageblocks && immovable >= pages - few {
             Chore::Retype(Migratetype::Unmovable)
-        } else if switches.empties_pageblocks && stays == 0 && is_worth_it && has_room {
+        } else if switches.empties_pageblocks && immovable == 0 && is_worth_it && has_room {
             Chore::Empty
         } else {
             Chore::Nothing

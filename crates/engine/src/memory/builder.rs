@@ -1,4 +1,4 @@
-//! The short way to a memory: ranges of frames that are all free.
+//! Sets up a memory from ranges of free frames.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -9,31 +9,30 @@ use super::state::{Memory, required_bytes};
 use super::static_memory::StaticMemory;
 use super::sysctls::Sysctls;
 use crate::table::Sections;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{Era, Order, Pfn, SetupError, ZoneType};
 use crate::zone::ZoneConfig;
 
-/// The most zones of a memory that is built of ranges: DMA, DMA32 and Normal.
+/// The most zones that a builder sets up: DMA, DMA32 and Normal.
 const MOST_ZONES: usize = 3;
 
-/// Sets up a memory of one node from the ranges of frames that are free at first.
+/// Sets up a memory of one node from ranges of frames that are free at first.
 ///
-/// Frames between ranges are holes, and sections of 128 MiB without any range cost no metadata: memory may come later
-/// to the ranges that [`MemoryBuilder::hotplug`] names. All of it is zone Normal, unless
-/// [`MemoryBuilder::zone_below`] says otherwise.
-/// Marks, lowmem reserves and the settings of CPUs' lists are what Linux computes from the zones' sizes. For several
-/// nodes, other zones or other settings there is [`MemoryConfig`].
+/// Frames between the ranges are holes. A section of 128 MiB without any range costs no metadata, unless
+/// [`MemoryBuilder::hotplug`] names it as a place where memory may come later. All frames are in zone Normal, unless
+/// [`MemoryBuilder::zone_below`] adds zones. Watermarks, lowmem reserves and the settings of per-CPU lists are computed
+/// from the zones' sizes, as Linux does. For several nodes, other zones or other settings use [`MemoryConfig`].
 ///
 /// ```
 /// use core::mem::MaybeUninit;
 /// use freehold::{GfpFlags, MemoryBuilder, Order, Pfn, Request};
 ///
-/// type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+/// type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 ///
 /// let ranges = [Pfn(0x100)..Pfn(0x2100)];
 /// let builder = MemoryBuilder::new(&ranges, 2);
-/// let mut metadata = vec![MaybeUninit::uninit(); builder.required_bytes::<Locks>()];
-/// let memory = builder.build::<Locks>(&mut metadata)?;
+/// let mut metadata = vec![MaybeUninit::uninit(); builder.required_bytes::<Platform>()];
+/// let memory = builder.build::<Platform>(&mut metadata)?;
 /// let page = memory.alloc(Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL });
 /// # assert!(page.is_ok());
 /// # Ok::<(), freehold::SetupError>(())
@@ -43,7 +42,7 @@ pub struct MemoryBuilder<'r> {
     ranges: &'r [Range<Pfn>],
     hotplug: &'r [Range<Pfn>],
     cpus: u16,
-    /// The frame behind the last one of zones DMA and DMA32.
+    /// The end frames of zones DMA and DMA32.
     below: [Pfn; MOST_ZONES - 1],
     page_bytes: u64,
     max_order: Order,
@@ -54,7 +53,8 @@ pub struct MemoryBuilder<'r> {
 const KINDS: [ZoneType; MOST_ZONES] = [ZoneType::Dma, ZoneType::Dma32, ZoneType::Normal];
 
 impl<'r> MemoryBuilder<'r> {
-    /// Returns a builder for pages of 4 KiB, blocks up to order 10, pageblocks of order 9, and Freehold's own rules.
+    /// Returns a builder with pages of 4 KiB, blocks up to order 10, pageblocks of order 9, and the era
+    /// [`Era::Freehold`].
     pub const fn new(ranges: &'r [Range<Pfn>], cpus: u16) -> Self {
         Self {
             ranges,
@@ -68,7 +68,7 @@ impl<'r> MemoryBuilder<'r> {
         }
     }
 
-    /// Has the frames below `end` be those of a zone of their own, DMA or DMA32. Any other zone is left out.
+    /// Puts the frames below `end` into a separate zone, DMA or DMA32. Other values of `kind` have no effect.
     #[must_use]
     pub const fn zone_below(mut self, kind: ZoneType, end: Pfn) -> Self {
         match kind {
@@ -79,22 +79,22 @@ impl<'r> MemoryBuilder<'r> {
         self
     }
 
-    /// Sets the ranges to which memory may come later, by [`Memory::online_range`]. Zones span them, and their
-    /// metadata is set aside.
+    /// Sets the ranges to which [`Memory::online_range`] may add memory later. The zones span these ranges, and their
+    /// metadata is allocated now.
     #[must_use]
     pub const fn hotplug(mut self, ranges: &'r [Range<Pfn>]) -> Self {
         self.hotplug = ranges;
         self
     }
 
-    /// Sets the bytes of a page, from which the settings of CPUs' lists follow.
+    /// Sets the page size, which determines the settings of the per-CPU lists. Units: bytes.
     #[must_use]
     pub const fn page_bytes(mut self, bytes: u64) -> Self {
         self.page_bytes = bytes;
         self
     }
 
-    /// Sets the largest order, and the order of a pageblock up to it.
+    /// Sets the largest order and the order of a pageblock, which must not exceed it.
     #[must_use]
     pub const fn orders(mut self, largest: Order, pageblock: Order) -> Self {
         (self.max_order, self.pageblock_order) = (largest, pageblock);
@@ -109,17 +109,17 @@ impl<'r> MemoryBuilder<'r> {
     }
 
     /// Returns the bytes of metadata that [`MemoryBuilder::build`] needs.
-    pub fn required_bytes<L: Locks>(&self) -> usize {
+    pub fn required_bytes<L: Platform>(&self) -> usize {
         let (zones, used) = self.zones();
         required_bytes::<L>(&self.config(&zones[..used]))
     }
 
-    /// Returns a memory with all frames of the ranges free.
+    /// Returns a memory in which all frames of the ranges are free.
     ///
     /// # Errors
     /// See [`SetupError`]: [`SetupError::EmptyZone`] without any frame, [`SetupError::OverlappingZones`] if two
     /// ranges share one.
-    pub fn build<'m, L: Locks<Tracepoints = (), Rule = ()>>(
+    pub fn build<'m, L: Platform<Tracepoints = (), Rule = ()>>(
         &self,
         metadata: &'m mut [MaybeUninit<u8>],
     ) -> Result<Memory<'m, L>, SetupError> {
@@ -129,14 +129,14 @@ impl<'r> MemoryBuilder<'r> {
         Ok(memory)
     }
 
-    /// Sets up the memory of a `static`, and returns it. Another caller may find it before all its frames are
+    /// Sets up the memory of a `static`, and returns it. Other callers may see the memory before all its frames are
     /// free.
     ///
     /// # Errors
     /// As [`MemoryBuilder::build`], and [`SetupError::AlreadySetUp`]. After [`SetupError::OverlappingZones`] the
-    /// memory is set up with the frames before that one.
+    /// memory is set up with the frames before the shared one.
     #[cfg(not(loom))]
-    pub fn build_static<'s, L: Locks<Tracepoints = (), Rule = ()>>(
+    pub fn build_static<'s, L: Platform<Tracepoints = (), Rule = ()>>(
         &self,
         memory: &'s StaticMemory<L>,
         metadata: &'static mut [MaybeUninit<u8>],
@@ -160,7 +160,7 @@ impl<'r> MemoryBuilder<'r> {
         }
     }
 
-    /// Returns the zones, and the number of those that have frames, which come first.
+    /// Returns the zones and the number of zones with frames. These come first.
     fn zones(&self) -> ([ZoneConfig; MOST_ZONES], usize) {
         let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0), 0); MOST_ZONES];
         let mut used = 0;
@@ -188,7 +188,7 @@ impl<'r> MemoryBuilder<'r> {
         (zones, used)
     }
 
-    fn add_all<L: Locks>(&self, memory: &Memory<'_, L>) -> Result<(), SetupError> {
+    fn add_all<L: Platform>(&self, memory: &Memory<'_, L>) -> Result<(), SetupError> {
         for zone in memory.zones() {
             for range in self.ranges {
                 let part = part(range, &(zone.start()..zone.end()));

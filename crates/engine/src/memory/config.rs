@@ -1,10 +1,10 @@
-//! How memory is set up.
+//! The configuration of a memory.
 
 use crate::table::Sections;
 use crate::types::{Era, Order, Switches, ZONE_TYPES, ZoneType};
 use crate::zone::ZoneConfig;
 
-/// How memory is set up.
+/// The configuration of a memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryConfig<'c> {
     /// The zones, in any order.
@@ -22,14 +22,14 @@ pub struct MemoryConfig<'c> {
     pub huge_pages: bool,
     /// The switches of the allocator generation.
     pub switches: Switches,
-    /// The amount by which one fallback raises the watermarks, in ten-thousandths of the high one; `None`
-    /// for Linux's default. Linux counterpart: `vm.watermark_boost_factor`.
+    /// The amount by which one fallback raises the watermarks, in ten-thousandths of the high watermark; `None` for
+    /// Linux's default. Linux counterpart: `vm.watermark_boost_factor`.
     pub watermark_boost_factor: Option<u32>,
 }
 
 impl<'c> MemoryConfig<'c> {
-    /// Returns the set-up of the newest Linux with pages of 4 KiB and huge pages of 2 MiB: blocks up to order 10,
-    /// pageblocks of order 9.
+    /// Returns the configuration of the newest Linux with pages of 4 KiB and huge pages of 2 MiB: blocks up to order
+    /// 10, pageblocks of order 9.
     pub const fn linux(zones: &'c [ZoneConfig], cpus: u16) -> Self {
         Self {
             zones,
@@ -44,14 +44,14 @@ impl<'c> MemoryConfig<'c> {
     }
 }
 
-/// The zones that requests try first, by the highest zone that a request may use; [`NO_ZONE`] where the
+/// The number of the zone that requests try first, by the highest zone type that a request may use; [`NO_ZONE`] if the
 /// node has none.
 pub(crate) type FirstZones = [u16; ZONE_TYPES];
 
 pub(super) const NO_ZONE: u16 = u16::MAX;
 
 impl MemoryConfig<'_> {
-    /// Returns the zone of a rank, from 0 up, by node, then type, then address.
+    /// Returns the zone with this rank. Zones are ranked from 0 up by node, then type, then address.
     pub(super) fn zone_of_rank(&self, rank: usize) -> &ZoneConfig {
         let key = |zone: &ZoneConfig| (zone.node, zone.kind, zone.start);
         let has_rank =
@@ -59,7 +59,7 @@ impl MemoryConfig<'_> {
         self.zones.iter().find(has_rank).unwrap_or(&self.zones[0])
     }
 
-    /// Returns true if pageblock types should not mix in a zone because a lower zone can answer first.
+    /// Returns true if pageblock types should not mix in a zone, because a lower zone can serve requests first.
     ///
     /// Linux counterpart: `alloc_flags_nofragment`.
     pub(super) fn avoids_mixing(&self, zone: &ZoneConfig) -> bool {
@@ -69,13 +69,13 @@ impl MemoryConfig<'_> {
             && (self.nodes() == 1 || self.zones.iter().filter(dma32).any(|other| other.node == zone.node))
     }
 
-    /// Returns how many nodes there are.
+    /// Returns the number of nodes.
     pub(super) fn nodes(&self) -> usize {
         self.zones.iter().map(|zone| usize::from(zone.node) + 1).max().unwrap_or(0)
     }
 
-    /// Returns the rank of the zone that a request tries first in a node, by the highest zone that it may
-    /// use; [`NO_ZONE`] where the node has none.
+    /// Returns the rank of the zone that a request tries first in a node, by the highest zone type that the request may
+    /// use; [`NO_ZONE`] if the node has none.
     pub(super) fn first_zones(&self, node: usize) -> FirstZones {
         ZoneType::ALL.map(|highest| {
             let fits = |zone: &&ZoneConfig| usize::from(zone.node) == node && zone.kind <= highest;

@@ -1,4 +1,5 @@
-//! A configuration and the caller's bytes go in; all zones of all nodes come out, with what is asked of their daemons.
+//! A configuration and the caller's bytes come in; a [`Memory`] goes out: all zones of all nodes, and the pending
+//! requests to the daemons of each node.
 
 mod builder;
 mod config;

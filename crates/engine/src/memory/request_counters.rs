@@ -3,8 +3,8 @@
 use crate::table::sync::{AtomicU64, Ordering};
 use crate::types::{MAX_ORDERS, Order, RequestStats};
 
-/// The number of orders, from 0 up, whose failures each CPU counts for itself. With them the counters fill two
-/// pairs of cache lines.
+/// The number of orders, from 0 up, whose failures each CPU counts separately. With these counters [`CpuRequests`]
+/// fills two pairs of cache lines.
 const OWN_FAILURES: usize = 10;
 
 /// One CPU's counters of requests. Written by that CPU, read by anyone.
@@ -18,7 +18,7 @@ pub(crate) struct CpuRequests {
     kswapd_wakes: AtomicU64,
 }
 
-/// The requests for blocks above Linux's huge pages that failed, counted by all CPUs together.
+/// The failed requests for blocks larger than Linux's huge pages, counted by all CPUs together.
 #[derive(Debug)]
 pub(crate) struct LargeFailures([AtomicU64; MAX_ORDERS - OWN_FAILURES]);
 
@@ -76,12 +76,12 @@ impl CpuRequests {
         add(&self.type_mismatches, 1);
     }
 
-    /// Counts a request that no zone admits above its low mark.
+    /// Counts a request that no zone admits above its low watermark.
     pub(crate) fn count_slow_path(&self) {
         add(&self.slow_paths, 1);
     }
 
-    /// Counts a request that would wake kswapd because of a boosted mark.
+    /// Counts a request that would wake kswapd because of a boosted watermark.
     pub(crate) fn count_kswapd_wake(&self) {
         add(&self.kswapd_wakes, 1);
     }

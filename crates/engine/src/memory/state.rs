@@ -1,4 +1,4 @@
-//! All nodes and zones of a machine, and how they are set up.
+//! The memory: all nodes and zones of a machine.
 
 use core::mem::MaybeUninit;
 
@@ -8,7 +8,7 @@ use super::request_counters::{CpuRequests, LargeFailures};
 use super::tables::ZoneTables;
 use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{Carver, Tally};
 use crate::types::{Order, Pfn, RefusedChoices, RequestStats, SetupError, Switches, ZoneStats};
 use crate::zone::{Unmixed, Zone};
@@ -46,13 +46,15 @@ impl MemoryConfig<'_> {
 
 /// Returns the bytes of metadata that [`Memory::new`] needs.
 ///
-/// Units: bytes. 10 for each page, counted from the zone's start rounded down to the largest block; 4 for
-/// each pageblock, and 8 more for each of more than 2048 pages where claims go by counts; and for each zone and CPU a
-/// fixed part and 12 for every 256 pages of the zone, at most 24 KiB.
+/// Units: bytes. The sum of:
 ///
-/// Where [`MemoryConfig::sections`] leaves some out, pages and pageblocks are those of the sections that it names,
-/// present and hot-pluggable ones alike, and a section of the zone's span costs 4 bytes, 4 more if it is named.
-pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
+/// - 10 for each page, counted from the zone's start rounded down to the largest block
+/// - 4 for each pageblock; 8 more if a pageblock has more than 2048 pages and [`Switches::claims_by_counts`] is on
+/// - for each zone and CPU: a fixed part, and 12 for every 256 pages of the zone, at most 24 KiB
+///
+/// If [`MemoryConfig::sections`] leaves sections out, only pages and pageblocks of the named sections count, present
+/// and hot-pluggable ones alike. Every section of the zone's span then costs 4 bytes, and 4 more if it is named.
+pub fn required_bytes<L: Platform>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
     tally.table::<Zone<'_, L>>(config.zones.len());
     tally.table::<LargeFailures>(1);
@@ -65,11 +67,11 @@ pub fn required_bytes<L: Locks>(config: &MemoryConfig<'_>) -> usize {
     tally.bytes()
 }
 
-/// All of a machine's memory: the whole allocator.
+/// The page allocator: all nodes and zones of a machine.
 ///
-/// The same calls in the same order give the same answers. What Linux does on a timer is a call here
-/// ([`Memory::refresh`]).
-pub struct Memory<'m, L: Locks> {
+/// The same calls in the same order return the same results. The engine has no timer: work that Linux does on a timer
+/// is a function that the embedder calls ([`Memory::refresh`]).
+pub struct Memory<'m, L: Platform> {
     pub(crate) zones: &'m [Zone<'m, L>],
     pub(crate) requests: &'m [CpuRequests],
     pub(crate) large_failures: &'m LargeFailures,
@@ -77,45 +79,46 @@ pub struct Memory<'m, L: Locks> {
     pub(crate) max_order: Order,
     /// True if a zone has holes between sections.
     pub(crate) has_holes: bool,
-    /// Up to 2^16.
+    /// The number of nodes, up to 2^16.
     pub(crate) nodes: u32,
-    /// For each node, the zone that a request tries first, by the highest zone that it may use.
+    /// For each node, the zone that a request tries first, by the highest zone type that the request may use.
     pub(crate) first_zones: &'m [FirstZones],
     pub(super) node_states: &'m [NodeState],
     pub(crate) tunables: TunableCells,
     pub(crate) events: EventCells,
 }
 
-impl<'m, L: Locks<Tracepoints = (), Rule = ()>> Memory<'m, L> {
+impl<'m, L: Platform<Tracepoints = (), Rule = ()>> Memory<'m, L> {
     /// Returns a memory whose frames are all absent; [`Zone::add_free`] brings frames into service.
     ///
     /// # Errors
     /// See [`SetupError`].
     pub fn new(config: &MemoryConfig<'_>, metadata: &'m mut [MaybeUninit<u8>]) -> Result<Self, SetupError> {
-        Self::watched(config, metadata, &())
+        Self::with_tracepoints(config, metadata, &())
     }
 }
 
-impl<'m, L: Locks<Rule = ()>> Memory<'m, L> {
-    /// Returns a memory as [`Memory::new`] does; `tracepoints` is told of its events.
+impl<'m, L: Platform<Rule = ()>> Memory<'m, L> {
+    /// Returns a memory as [`Memory::new`] does. The engine reports its events to `tracepoints`.
     ///
     /// # Errors
     /// See [`SetupError`].
-    pub fn watched(
+    pub fn with_tracepoints(
         config: &MemoryConfig<'_>,
         metadata: &'m mut [MaybeUninit<u8>],
         tracepoints: &'m L::Tracepoints,
     ) -> Result<Self, SetupError> {
-        Self::ruled(config, metadata, tracepoints, &())
+        Self::with_policy(config, metadata, tracepoints, &())
     }
 }
 
-impl<'m, L: Locks> Memory<'m, L> {
-    /// Returns a memory as [`Memory::watched`] does; `rule` is asked where requests find room outside their own type.
+impl<'m, L: Platform> Memory<'m, L> {
+    /// Returns a memory as [`Memory::with_tracepoints`] does. The engine lets `rule` choose the blocks of requests that
+    /// found no block of their own type.
     ///
     /// # Errors
     /// See [`SetupError`].
-    pub fn ruled(
+    pub fn with_policy(
         config: &MemoryConfig<'_>,
         metadata: &'m mut [MaybeUninit<u8>],
         tracepoints: &'m L::Tracepoints,
@@ -170,14 +173,14 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.switches
     }
 
-    /// Returns the numbers of requests answered and failed so far. Exact while each CPU number is used by
-    /// one thread at a time.
+    /// Returns the numbers of successful and failed requests so far. Exact if at most one thread at a time uses each
+    /// CPU number.
     pub fn request_stats(&self) -> RequestStats {
         let of_cpus = self.requests.iter().fold(RequestStats::default(), |sum, cpu| cpu.added_to(sum));
         self.large_failures.added_to(of_cpus)
     }
 
-    /// Returns the tunables, which are [`Tunables::LINUX`] at first.
+    /// Returns the tunables. They are [`Tunables::LINUX`] at first.
     pub fn tunables(&self) -> Tunables {
         self.tunables.load()
     }
@@ -190,12 +193,13 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// Returns what reclaim and compaction did so far.
+    /// Returns the counters of reclaim and compaction since the memory was set up.
     pub fn vm_events(&self) -> VmEvents {
         self.events.load()
     }
 
-    /// Returns how often the rule chose what it was not offered, and the last block that it named. Takes no lock.
+    /// Returns the number of choices of the placement rule that the engine refused, and the last refused block. Takes
+    /// no lock.
     pub fn refused_choices(&self) -> RefusedChoices {
         let of_zones = self.zones.iter().map(Zone::refused).filter(|refused| refused.count > 0);
         of_zones.fold(RefusedChoices::default(), |sum, refused| RefusedChoices {
@@ -204,7 +208,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         })
     }
 
-    /// Returns what happened under the zone locks so far, summed over all zones.
+    /// Returns the statistics of the zone locks, summed over all zones.
     pub fn zone_stats(&self) -> ZoneStats {
         self.zones.iter().fold(ZoneStats::default(), |sum, zone| sum.merged(&zone.stats()))
     }

@@ -1,4 +1,4 @@
-//! A memory that a `static` holds.
+//! A memory in a `static`.
 #![expect(unsafe_code, reason = "hands out a value that was written after the static came into being")]
 
 use core::cell::UnsafeCell;
@@ -8,31 +8,31 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::config::MemoryConfig;
 use super::state::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::SetupError;
 
-/// A [`Memory`] for a `static`, which exists before there is metadata to set it up with.
+/// A [`Memory`] for a `static`. The `static` exists before the memory is set up.
 ///
 /// ```
 /// use core::mem::MaybeUninit;
 /// use freehold::{MemoryConfig, Pfn, StaticMemory, Sysctls, ZoneConfig, ZoneType, required_bytes};
 ///
-/// type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
-/// static MEMORY: StaticMemory<Locks> = StaticMemory::new();
+/// type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+/// static MEMORY: StaticMemory<Platform> = StaticMemory::new();
 ///
 /// let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0x400), 8192)];
 /// Sysctls::linux(2).apply(&mut zones);
 /// let config = MemoryConfig::linux(&zones, 2);
-/// let metadata = Box::leak(vec![MaybeUninit::uninit(); required_bytes::<Locks>(&config)].into());
+/// let metadata = Box::leak(vec![MaybeUninit::uninit(); required_bytes::<Platform>(&config)].into());
 /// MEMORY.set_up(&config, metadata, &())?;
 ///
 /// let memory = MEMORY.get().expect("it was set up");
 /// memory.zones()[0].add_free(Pfn(0x400), 8192)?;
 /// # Ok::<(), freehold::SetupError>(())
 /// ```
-pub struct StaticMemory<L: Locks + 'static> {
-    /// [`EMPTY`], [`BUSY`] or [`READY`]. Invariant: `memory` is initialized if it is [`READY`], which it stays;
-    /// only the caller that made it [`BUSY`] writes `memory`.
+pub struct StaticMemory<L: Platform + 'static> {
+    /// [`EMPTY`], [`BUSY`] or [`READY`]. Invariant: if the state is [`READY`], `memory` is initialized, and the state
+    /// never changes again. Only the caller that set the state to [`BUSY`] writes `memory`.
     state: AtomicU8,
     memory: UnsafeCell<MaybeUninit<Memory<'static, L>>>,
 }
@@ -41,21 +41,21 @@ const EMPTY: u8 = 0;
 const BUSY: u8 = 1;
 const READY: u8 = 2;
 
-// SAFETY: all threads read the memory, which is `Sync`; the one that sets it up writes it before the others
-// are told, and may be another than the one that drops it, which needs `Send`.
-unsafe impl<L: Locks + 'static> Sync for StaticMemory<L> where Memory<'static, L>: Sync + Send {}
+// SAFETY: all threads read the memory, so it must be `Sync`. One thread writes it before the state becomes READY for
+// the others. That thread need not be the one that drops it, so it must be `Send`.
+unsafe impl<L: Platform + 'static> Sync for StaticMemory<L> where Memory<'static, L>: Sync + Send {}
 
-impl<L: Locks + 'static> StaticMemory<L> {
+impl<L: Platform + 'static> StaticMemory<L> {
     /// Returns a memory that is not set up.
     pub const fn new() -> Self {
         Self { state: AtomicU8::new(EMPTY), memory: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
-    /// Sets the memory up as [`Memory::watched`] does, and returns it. An interrupt may call it.
+    /// Sets the memory up as [`Memory::with_tracepoints`] does, and returns it. An interrupt may call this function.
     ///
     /// # Errors
-    /// [`SetupError::AlreadySetUp`] if it is set up, or another caller is about to; others as
-    /// [`Memory::watched`]. A call that failed leaves it as it was.
+    /// [`SetupError::AlreadySetUp`] if the memory is set up, or another caller is setting it up; others as
+    /// [`Memory::with_tracepoints`]. A failed call changes nothing.
     pub fn set_up(
         &self,
         config: &MemoryConfig<'_>,
@@ -63,12 +63,12 @@ impl<L: Locks + 'static> StaticMemory<L> {
         tracepoints: &'static L::Tracepoints,
     ) -> Result<&Memory<'static, L>, SetupError>
     where
-        L: Locks<Rule = ()>,
+        L: Platform<Rule = ()>,
     {
         self.set_up_ruled(config, metadata, tracepoints, &())
     }
 
-    /// Sets the memory up as [`Memory::ruled`] does, and returns it. An interrupt may call it.
+    /// Sets the memory up as [`Memory::with_policy`] does, and returns it. An interrupt may call this function.
     ///
     /// # Errors
     /// As [`StaticMemory::set_up`].
@@ -82,9 +82,9 @@ impl<L: Locks + 'static> StaticMemory<L> {
         self.state
             .compare_exchange(EMPTY, BUSY, Ordering::Relaxed, Ordering::Relaxed)
             .map_err(|_| SetupError::AlreadySetUp)?;
-        match Memory::ruled(config, metadata, tracepoints, rule) {
+        match Memory::with_policy(config, metadata, tracepoints, rule) {
             Ok(memory) => {
-                // SAFETY: only the caller that made the state BUSY gets here, and nobody reads before it is READY.
+                // SAFETY: only the caller that made the state BUSY gets here, and no caller reads before it is READY.
                 let memory = unsafe { (*self.memory.get()).write(memory) };
                 // Pairs with the Acquire in `get`.
                 self.state.store(READY, Ordering::Release);
@@ -102,18 +102,18 @@ impl<L: Locks + 'static> StaticMemory<L> {
     pub fn get(&self) -> Option<&Memory<'static, L>> {
         // Pairs with the Release in `set_up`.
         let is_ready = self.state.load(Ordering::Acquire) == READY;
-        // SAFETY: the memory was written before the state became READY, and nobody writes it again.
+        // SAFETY: the memory was written before the state became READY, and no caller writes it again.
         is_ready.then(|| unsafe { (*self.memory.get()).assume_init_ref() })
     }
 }
 
-impl<L: Locks + 'static> Default for StaticMemory<L> {
+impl<L: Platform + 'static> Default for StaticMemory<L> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<L: Locks + 'static> fmt::Debug for StaticMemory<L> {
+impl<L: Platform + 'static> fmt::Debug for StaticMemory<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StaticMemory").field("is_set_up", &self.get().is_some()).finish_non_exhaustive()
     }

@@ -1,10 +1,10 @@
-//! The settings of zones that follow from their sizes, as Linux computes them when it boots.
+//! The settings of zones that Linux computes from their sizes at boot.
 
 use crate::types::ZONE_TYPES;
 use crate::types::ZoneType;
 use crate::zone::{Watermarks, ZoneConfig};
 
-/// From what Linux computes the watermarks, the lowmem reserves and the settings of per-CPU lists of all zones.
+/// The inputs from which Linux computes the watermarks, lowmem reserves and per-CPU list settings of all zones.
 ///
 /// ```
 /// use freehold::{Pfn, Sysctls, Watermarks, ZoneConfig, ZoneType};
@@ -17,38 +17,38 @@ use crate::zone::{Watermarks, ZoneConfig};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Sysctls {
-    /// The number of CPUs. DIFFERENCE: which node a CPU belongs to is not told; every node counts as having the
-    /// same number of them.
+    /// The number of CPUs. DIFFERENCE: the node of each CPU is not known; every node counts as having the same number
+    /// of CPUs.
     pub cpus: u16,
-    /// Bytes of a page.
+    /// The page size. Units: bytes.
     pub page_bytes: u64,
-    /// `vm.min_free_kbytes`; `None` for what Linux computes from the memory's size. (Its huge pages raise that
-    /// once khugepaged runs.)
+    /// `vm.min_free_kbytes`; `None` for the value that Linux computes from the memory's size. (Linux raises it for huge
+    /// pages once khugepaged runs.)
     pub min_free_kbytes: Option<u64>,
-    /// `vm.watermark_scale_factor`: the least distance between two marks, in ten-thousandths of the zone.
+    /// `vm.watermark_scale_factor`: the smallest distance between two watermarks, in ten-thousandths of the zone.
     pub watermark_scale_factor: u64,
-    /// `vm.lowmem_reserve_ratio`, by the type of the zone that keeps the reserve; 0 for none.
+    /// `vm.lowmem_reserve_ratio`, by the type of the zone that keeps the reserve; 0 for no reserve.
     pub lowmem_reserve_ratio: [u64; ZONE_TYPES],
     /// `vm.percpu_pagelist_high_fraction`; 0 for automatic tuning.
     pub percpu_pagelist_high_fraction: u64,
 }
 
-/// The largest batch of per-CPU lists, before its last rounding. Units: bytes.
+/// The largest batch of per-CPU lists, before the last rounding. Units: bytes.
 const MOST_BATCH_BYTES: u64 = 1 << 18;
 
-/// A bound on per-CPU lists, so that sums of a few of them do not overflow.
+/// The largest bound of per-CPU lists, so that sums of a few bounds do not overflow. Units: pages.
 const MOST_LISTED: u64 = 1 << 20;
 
-/// `SWAP_CLUSTER_MAX`: the least min watermark of a zone whose pages the kernel cannot address directly, and the
-/// highest.
+/// The smallest (`SWAP_CLUSTER_MAX`) and the largest min watermark of a zone whose pages the kernel cannot address
+/// directly. Units: pages.
 const HIGH_ZONES_MIN: (u64, u64) = (32, 128);
 
 impl Sysctls {
-    /// The least `percpu_pagelist_high_fraction` but 0, and what tuned lists go by: they hold at most an eighth
-    /// of a zone. Linux counterpart: `MIN_PERCPU_PAGELIST_HIGH_FRACTION`.
+    /// The smallest `percpu_pagelist_high_fraction` other than 0. With automatic tuning, the per-CPU lists have at most
+    /// this fraction of a zone: an eighth. Linux counterpart: `MIN_PERCPU_PAGELIST_HIGH_FRACTION`.
     pub const LEAST_HIGH_FRACTION: u64 = 8;
 
-    /// Returns the settings that Linux has on a machine with pages of 4 KiB.
+    /// Returns the defaults of Linux on a machine with pages of 4 KiB.
     pub const fn linux(cpus: u16) -> Self {
         Self {
             cpus,
@@ -60,7 +60,7 @@ impl Sysctls {
         }
     }
 
-    /// Gives all zones of a machine the settings that follow from their managed pages.
+    /// Computes the settings of all zones of a machine from their managed pages.
     ///
     /// Linux counterpart: `init_per_zone_wmark_min`, `zone_set_pageset_high_and_batch`.
     pub fn apply(&self, zones: &mut [ZoneConfig]) {
@@ -78,7 +78,7 @@ impl Sysctls {
         Self::set_percpu_bounds(zones, self.cpus, self.percpu_pagelist_high_fraction);
     }
 
-    /// Returns `min_free_kbytes` where nobody sets it.
+    /// Returns the default of `min_free_kbytes`. Units: KiB.
     ///
     /// Linux counterpart: `calculate_min_free_kbytes`.
     pub fn default_min_free_kbytes(&self, zones: &[ZoneConfig]) -> u64 {
@@ -86,8 +86,8 @@ impl Sysctls {
         kbytes.saturating_mul(16).isqrt().clamp(128, 1 << 18)
     }
 
-    /// Sets the marks of all zones. `min_pages` is what all min marks together keep free; without it every zone
-    /// keeps its min mark. `scale_factor` is `vm.watermark_scale_factor`.
+    /// Sets the watermarks of all zones. `min_pages` is the sum of all min watermarks; with `None` every zone keeps its
+    /// min watermark. `scale_factor` is `vm.watermark_scale_factor`.
     ///
     /// Linux counterpart: `__setup_per_zone_wmarks`.
     pub fn set_watermarks(zones: &mut [ZoneConfig], min_pages: Option<u64>, scale_factor: u64) {
@@ -109,7 +109,7 @@ impl Sysctls {
     }
 
     /// Sets the bounds of all per-CPU lists by `vm.percpu_pagelist_high_fraction`, 0 for automatic tuning. Zones
-    /// without managed pages keep theirs.
+    /// without managed pages keep their bounds.
     ///
     /// Linux counterpart: `zone_highsize`.
     pub fn set_percpu_bounds(zones: &mut [ZoneConfig], cpus: u16, fraction: u64) {
@@ -125,12 +125,13 @@ impl Sysctls {
         }
     }
 
-    /// Returns a bound of each CPU's lists, if all of a node's CPUs together list so many pages of a zone.
+    /// Returns the bound of each CPU's lists if the lists of all CPUs of a node together may have `pages` pages of a
+    /// zone. Units: pages.
     pub fn percpu_bound(pages: u64, cpus: u64, batch: u32) -> u32 {
         (pages / cpus.max(1)).max(u64::from(batch) * 4).min(MOST_LISTED) as u32
     }
 
-    /// Returns the number of CPUs of each of the zones' nodes.
+    /// Returns the number of CPUs of each node, if every node of `zones` has the same number.
     pub fn cpus_of_a_node(zones: &[ZoneConfig], cpus: u16) -> u64 {
         let is_first =
             |&(at, zone): &(usize, &ZoneConfig)| zones[..at].iter().all(|other| other.node != zone.node);
@@ -138,7 +139,7 @@ impl Sysctls {
         u64::from(cpus).div_ceil(nodes.max(1)).max(1)
     }
 
-    /// Has each zone keep pages from requests that could use a higher zone of its node.
+    /// Sets the lowmem reserves: the pages that each zone keeps from requests that could use a higher zone of its node.
     ///
     /// Linux counterpart: `setup_per_zone_lowmem_reserve`.
     fn set_lowmem_reserves(&self, zones: &mut [ZoneConfig]) {
@@ -170,12 +171,12 @@ fn low_pages(zones: &[ZoneConfig]) -> u64 {
     zones.iter().filter(|zone| !is_high(zone)).fold(0_u64, |sum, zone| sum.saturating_add(zone.managed))
 }
 
-/// Returns how many pages per-CPU lists of a zone move at a time.
+/// Returns the number of pages that per-CPU lists of a zone move at a time.
 ///
 /// Linux counterpart: `zone_batchsize`.
 fn batch(managed: u64, page_bytes: u64) -> u32 {
     let batch = (managed >> 12).min(MOST_BATCH_BYTES / page_bytes).max(1);
-    // One less than a power of two, which spreads pages over a cache's colours.
+    // A batch of one less than a power of two spreads pages over the colours of a cache.
     let power = 1_u64 << (batch + batch / 2).ilog2();
     (power - 1).max(1) as u32
 }

@@ -1,18 +1,18 @@
-//! The tables of one zone: how large they are, and their places in the caller's memory.
+//! The tables of one zone: their sizes, and their places in the caller's memory.
 
 use lock_api::Mutex;
 
 use super::config::MemoryConfig;
 use crate::percpu::{LISTS, PerCpuList, PerCpuLists, listed_up_to, stack_places};
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{
-    Carver, DepartedPages, Departures, Frame, FrameTable, LargeCounts, Links, OwnLines, Pageblock,
+    Carver, Frame, FrameTable, LargeCounts, Links, MovableBitmap, MovableBits, OwnLines, Pageblock,
     PageblockTable, Places, SectionMap, Tally, ZoneSections, base_of,
 };
 use crate::types::{Order, SetupError};
 use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, ZoneConfig, ZoneParts};
 
-/// The most frames of a zone that have metadata, and the most sections of its span: an index has 31 bits.
+/// The most frames with metadata in a zone, and the most sections of its span. An index has 31 bits.
 const MOST_PLACES: u64 = 1 << 31;
 
 /// The sizes of one zone's tables.
@@ -21,14 +21,14 @@ pub(super) struct ZoneTables<'c> {
     places: Places,
     pageblocks: usize,
     large_pageblocks: usize,
-    /// The number of [`DepartedPages`]; 0 where they are not kept.
-    departed: usize,
-    /// The number of sections that the zone spans, and of those that have metadata: 0 without holes.
+    /// The number of [`MovableBits`]; 0 if the era does not keep them.
+    taken: usize,
+    /// The numbers of sections that the zone spans, and of sections with metadata. Both are 0 without holes.
     spanned_sections: u64,
     named_sections: u64,
-    /// The number of pages by which CPUs' stacks are sized.
+    /// The number of pages that determines the size of CPUs' stacks.
     pages: u64,
-    /// All orders up to this have per-CPU lists.
+    /// All orders up to this one have per-CPU lists.
     listed: Order,
     cpus: usize,
 }
@@ -48,7 +48,7 @@ impl<'c> ZoneTables<'c> {
             places,
             pageblocks,
             large_pageblocks: PageblockTable::large_places(config.pageblock_order, counted, pageblocks),
-            departed: if switches.marks_departures { Departures::places(size(places.count)) } else { 0 },
+            taken: if switches.marks_movable_pages { MovableBitmap::places(size(places.count)) } else { 0 },
             spanned_sections: count(sections.spanned()),
             named_sections: count(sections.named()),
             listed: listed_up_to(&switches, config.pageblock_order),
@@ -67,7 +67,7 @@ impl<'c> ZoneTables<'c> {
     }
 
     /// Counts the bytes that [`Self::carve`] needs.
-    pub(super) fn tally<L: Locks>(&self, tally: &mut Tally) {
+    pub(super) fn tally<L: Platform>(&self, tally: &mut Tally) {
         tally.table::<Frame>(size(self.places.count));
         tally.table::<Links>(size(self.places.count));
         if self.spanned_sections > 0 {
@@ -77,9 +77,9 @@ impl<'c> ZoneTables<'c> {
         }
         tally.table::<Pageblock>(self.pageblocks);
         tally.table::<LargeCounts>(self.large_pageblocks);
-        if self.departed > 0 {
-            tally.table::<DepartedPages>(self.departed);
-            tally.table::<Departures<'_>>(1);
+        if self.taken > 0 {
+            tally.table::<MovableBits>(self.taken);
+            tally.table::<MovableBitmap<'_>>(1);
         }
         tally.table::<CpuLists<'_, L>>(self.cpus);
         for _ in 0..self.cpus {
@@ -88,7 +88,7 @@ impl<'c> ZoneTables<'c> {
     }
 
     /// Sets the tables up.
-    pub(super) fn carve<'m, L: Locks>(
+    pub(super) fn carve<'m, L: Platform>(
         &self,
         config: &MemoryConfig<'_>,
         zone: &ZoneConfig,
@@ -100,7 +100,7 @@ impl<'c> ZoneTables<'c> {
         let sections = self.carve_sections(carver)?;
         let blocks = carver.table(self.pageblocks, |_| Ok(Pageblock::movable()))?;
         let large = carver.table(self.large_pageblocks, |_| Ok(LargeCounts::default()))?;
-        let departures = self.carve_departures(carver)?;
+        let movable_bitmap = self.carve_movable_bitmap(carver)?;
         let switches = config.switches.in_effect();
         let counted = switches.claims_by_counts;
         let mut cpus = carver.reserve::<CpuLists<'m, L>>(self.cpus)?;
@@ -113,7 +113,7 @@ impl<'c> ZoneTables<'c> {
         })?;
         Ok(ZoneParts {
             frames: FrameTable::new(zone.start, self.places, config.max_order, (frames, links), sections),
-            blocks: PageblockTable::new(config.pageblock_order, counted, blocks, large, departures),
+            blocks: PageblockTable::new(config.pageblock_order, counted, blocks, large, movable_bitmap),
             percpu,
             max_order: config.max_order,
             switches,
@@ -125,15 +125,15 @@ impl<'c> ZoneTables<'c> {
         })
     }
 
-    fn carve_departures<'m>(
+    fn carve_movable_bitmap<'m>(
         &self,
         carver: &mut Carver<'m>,
-    ) -> Result<Option<&'m Departures<'m>>, SetupError> {
-        if self.departed == 0 {
+    ) -> Result<Option<&'m MovableBitmap<'m>>, SetupError> {
+        if self.taken == 0 {
             return Ok(None);
         }
-        let pages = carver.table(self.departed, |_| Ok(DepartedPages::default()))?;
-        Ok(carver.table(1, |_| Ok(Departures::new(pages)))?.first())
+        let pages = carver.table(self.taken, |_| Ok(MovableBits::default()))?;
+        Ok(carver.table(1, |_| Ok(MovableBitmap::new(pages)))?.first())
     }
 
     fn carve_sections<'m>(&self, carver: &mut Carver<'m>) -> Result<Option<&'m SectionMap<'m>>, SetupError> {
@@ -153,7 +153,7 @@ impl<'c> ZoneTables<'c> {
     }
 }
 
-/// Returns a number of places, or more than any memory has.
+/// Converts a number of places to `usize`. A number that does not fit becomes one that no memory can have.
 fn size(places: u64) -> usize {
     usize::try_from(places).unwrap_or(usize::MAX)
 }

@@ -2,21 +2,21 @@
 
 use crate::table::sync::{AtomicBool, AtomicU32, Ordering};
 
-/// The settings of reclaim and compaction, which an administrator may change while the memory is at work.
+/// The settings of reclaim and compaction. They may be changed while the memory is in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tunables {
-    /// A zone is compacted for an order above 3 only if its `extfrag_index` is above this.
+    /// A zone is compacted for an order above 3 only if its `extfrag_index` exceeds this threshold.
     ///
     /// Units: thousandths, 0 to 1000. Linux counterpart: `vm.extfrag_threshold`.
     pub extfrag_threshold: u16,
-    /// The amount of fragmentation that kcompactd compacts without being asked: larger numbers for less of
-    /// it, 0 for never.
+    /// The aggressiveness of proactive compaction: with a larger number kcompactd starts at less fragmentation. 0 turns
+    /// it off.
     ///
     /// Units: percent, 0 to 100; larger numbers count as 100.
     /// Linux counterpart: `vm.compaction_proactiveness`.
     pub compaction_proactiveness: u8,
-    /// Requests take no part of another type's pageblock before reclaim and compaction have
-    /// failed, and kswapd and kcompactd keep the marks in whole pageblocks.
+    /// With defrag mode, requests take no part of another type's pageblock before reclaim and compaction have failed.
+    /// kswapd and kcompactd then count only whole free pageblocks towards the watermarks.
     ///
     /// Linux counterpart: `vm.defrag_mode`, since 6.15.
     pub defrag_mode: bool,
@@ -33,7 +33,7 @@ impl Default for Tunables {
     }
 }
 
-/// The tunables at work.
+/// The current tunables, each in an atomic.
 #[derive(Debug)]
 pub(crate) struct TunableCells {
     extfrag_threshold: AtomicU32,

@@ -1,13 +1,12 @@
-//! What reclaim and compaction did, under the names of `/proc/vmstat`.
+//! Counters of reclaim and compaction, under the names of `/proc/vmstat`.
 
 use crate::table::sync::{AtomicU64, Ordering};
 
 macro_rules! events {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What reclaim and compaction did since the memory was set up.
+        /// Counters of reclaim and compaction since the memory was set up.
         ///
-        /// Names with scanned, isolated, stolen or migrated count pages, all others events. All numbers
-        /// are exact.
+        /// Names with scan, isolated, steal or migrate count pages; all others count events. All numbers are exact.
         /// Linux counterpart: the fields of the same names in `/proc/vmstat`; `allocstall` is the sum
         /// over its zones.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,7 +15,7 @@ macro_rules! events {
             $($(#[$doc])* pub $name: u64,)*
         }
 
-        /// The events as they are counted: off the hot path, by anybody.
+        /// The counters themselves. Any thread may add to them; they are not on the fast path.
         #[derive(Debug, Default)]
         pub(crate) struct EventCells {
             $(pub(crate) $name: EventCell,)*
@@ -31,43 +30,43 @@ macro_rules! events {
 }
 
 events! {
-    /// Requests that reclaimed by themselves.
+    /// Requests that entered direct reclaim.
     allocstall,
-    /// Pages that kswapd looked at.
+    /// Pages scanned by kswapd.
     pgscan_kswapd,
-    /// Pages that requests looked at by themselves.
+    /// Pages scanned by direct reclaim.
     pgscan_direct,
-    /// Pages that kswapd freed.
+    /// Pages reclaimed by kswapd.
     pgsteal_kswapd,
-    /// Pages that requests freed by themselves.
+    /// Pages reclaimed by direct reclaim.
     pgsteal_direct,
     /// Times that kswapd began to balance a node.
     pageoutrun,
-    /// Requests that compacted by themselves.
+    /// Requests that entered direct compaction.
     compact_stall,
-    /// The part of [`VmEvents::compact_stall`] that got no block by it.
+    /// The part of [`VmEvents::compact_stall`] that got no block from it.
     compact_fail,
     /// The part of [`VmEvents::compact_stall`] that got a block.
     compact_success,
-    /// Frames that the migrate scanner passed.
+    /// Frames that the migrate scanner scanned.
     compact_migrate_scanned,
-    /// Frames that the free scanner passed.
+    /// Frames that the free scanner scanned.
     compact_free_scanned,
-    /// Pages that the two scanners took.
+    /// Pages that the two scanners isolated.
     compact_isolated,
     /// Times that kcompactd began to work.
     compact_daemon_wake,
-    /// The part of [`VmEvents::compact_migrate_scanned`] that is kcompactd's.
+    /// The part of [`VmEvents::compact_migrate_scanned`] from runs of kcompactd.
     compact_daemon_migrate_scanned,
-    /// The part of [`VmEvents::compact_free_scanned`] that is kcompactd's.
+    /// The part of [`VmEvents::compact_free_scanned`] from runs of kcompactd.
     compact_daemon_free_scanned,
     /// Pages that the embedder moved.
     pgmigrate_success,
-    /// Pages that the embedder could not move after all.
+    /// Pages that the embedder failed to move.
     pgmigrate_fail,
 }
 
-/// One event's number.
+/// One counter.
 #[derive(Debug)]
 pub(crate) struct EventCell(AtomicU64);
 

@@ -2,12 +2,13 @@
 
 use super::node::NodeState;
 use super::state::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{GfpFlags, Request, ZoneType};
 use crate::zone::Zone;
 
-impl<'m, L: Locks> Memory<'m, L> {
-    /// Returns the number of the zone that a request tries first, or `None` if its node has none.
+impl<'m, L: Platform> Memory<'m, L> {
+    /// Returns the number of the zone that a request tries first, or `None` if the node of the request has no such
+    /// zone.
     #[inline]
     pub(crate) fn first_zone(&self, request: Request) -> Option<usize> {
         let node = self.first_zones.get(usize::from(request.node))?;
@@ -20,8 +21,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         u32::from(request.node) < self.nodes
     }
 
-    /// Returns the zones that a request may use, best first: its node's from high to low,
-    /// then the other nodes' in ascending order from there. An absent node has none.
+    /// Returns the zones that a request may use, in the order of preference: the zones of the request's node from high
+    /// to low, then those of the following nodes in ascending order, round to the first. Empty for an absent node.
     pub(crate) fn zonelist(
         &self,
         request: &Request,
@@ -44,7 +45,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.node_states.get(usize::from(node))
     }
 
-    /// Returns the zones of a node up to a type, from low to high.
+    /// Returns the zones of a node up to a zone type, from low to high.
     pub(crate) fn zones_of(
         &self,
         node: u16,

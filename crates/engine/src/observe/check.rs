@@ -1,20 +1,20 @@
-//! Verifies every numbered invariant in full.
+//! Full verification of every numbered invariant.
 
 use core::fmt;
 
 use crate::memory::Memory;
 use crate::percpu::PerCpuLists;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{BlockList, FrameIndex, FrameKind};
 use crate::types::{Migratetype, Order, Pfn};
 use crate::zone::{Zone, ZoneGuard};
 
-/// A broken invariant: its number as in the documentation of [`Zone`], and a place.
+/// A violated invariant: its number in the documentation of [`Zone`], and a frame where it is violated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Broken {
-    /// Number of the invariant.
+    /// The number of the invariant.
     pub invariant: u8,
-    /// A frame at which it is broken.
+    /// A frame at which the invariant is violated.
     pub at: Pfn,
 }
 
@@ -26,21 +26,21 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-impl<L: Locks> Memory<'_, L> {
-    /// Verifies every zone while nobody else uses the memory.
+impl<L: Platform> Memory<'_, L> {
+    /// Verifies every invariant of every zone. No other caller may use the memory meanwhile.
     ///
     /// # Errors
-    /// The first broken invariant.
+    /// The first violated invariant.
     pub fn check(&self) -> Result<(), Broken> {
         self.zones.iter().try_for_each(Zone::check)
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Verifies every numbered invariant while nobody else uses the zone.
+impl<L: Platform> Zone<'_, L> {
+    /// Verifies every numbered invariant. No other caller may use the zone meanwhile.
     ///
     /// # Errors
-    /// The first broken invariant.
+    /// The first violated invariant.
     pub fn check(&self) -> Result<(), Broken> {
         let mut percpu_blocks = 0;
         for lists in self.percpu {
@@ -56,7 +56,7 @@ impl<L: Locks> Zone<'_, L> {
         Broken { invariant, at: self.frames.pfn(at.unwrap_or(self.frames.start())) }
     }
 
-    /// Verifies one list's links and blocks. Returns the number of its blocks.
+    /// Verifies the links and blocks of one list. Returns the number of blocks on it.
     fn check_list(
         &self,
         list: &BlockList,
@@ -130,7 +130,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(blocks)
     }
 
-    /// Walks all frames block by block.
+    /// Verifies all frames, block by block.
     fn check_frames(&self, mut free_blocks: u64, mut percpu_blocks: u64) -> Result<(), Broken> {
         let end = self.frames.end();
         let mut at = self.frames.start();
@@ -165,7 +165,7 @@ impl<L: Locks> Zone<'_, L> {
         if free_blocks == 0 && percpu_blocks == 0 { Ok(()) } else { Err(self.broken(1, None)) }
     }
 
-    /// Verifies the numbers that pageblocks keep, where they do.
+    /// Verifies the counts of all pageblocks, if the era keeps them.
     fn check_uses(&self) -> Result<(), Broken> {
         for (start, end) in self.pageblock_ends() {
             let Some(counted) = self.blocks.counted_use(start) else { return Ok(()) };

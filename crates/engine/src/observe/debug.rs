@@ -1,12 +1,12 @@
-//! What the large types show of themselves in messages: numbers that are read without a lock.
+//! `Debug` of the large types: only numbers that are read without a lock.
 
 use core::fmt;
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::zone::Zone;
 
-impl<L: Locks> fmt::Debug for Memory<'_, L> {
+impl<L: Platform> fmt::Debug for Memory<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory")
             .field("zones", &self.zones)
@@ -16,7 +16,7 @@ impl<L: Locks> fmt::Debug for Memory<'_, L> {
     }
 }
 
-impl<L: Locks> fmt::Debug for Zone<'_, L> {
+impl<L: Platform> fmt::Debug for Zone<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Zone")
             .field("node", &self.node)

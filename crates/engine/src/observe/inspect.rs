@@ -1,41 +1,39 @@
-//! A zone's lists, block by block.
+//! Reads the lists of a zone block by block, and its counters.
 
 use crate::percpu::PerCpuSettings;
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::types::{Migratetype, Order, PageblockUse, Pfn};
 use crate::zone::Zone;
 
-impl<L: Locks> Zone<'_, L> {
-    /// Returns the first frames of the blocks on a free list, from first to last, which is the order in
-    /// which requests get them.
+impl<L: Platform> Zone<'_, L> {
+    /// Returns the first frames of the blocks on a free list, from head to tail. Requests take blocks from the head.
     ///
-    /// The zone lock is held until the iterator is dropped: the same thread must not call the zone
-    /// meanwhile.
+    /// The zone lock is held until the iterator is dropped. The same thread must not call the zone meanwhile.
     /// Linux counterpart: `zone->free_area[order].free_list[migratetype]`.
     pub fn free_list(&self, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
         let guard = self.lock();
         let mut at = guard.first(order, migratetype);
         core::iter::from_fn(move || {
-            let _held = &guard;
+            let _locked = &guard;
             let index = at?;
             at = self.frames.next(index);
             Some(self.frames.pfn(index))
         })
     }
 
-    /// Returns the first frames of the blocks on one of a CPU's lists, from first to last, which is the
-    /// order in which requests get them.
+    /// Returns the first frames of the blocks on one of a CPU's lists, from head to tail. Requests take blocks from the
+    /// head.
     ///
-    /// The iterator is empty for an order or type without such a list and for an absent CPU. Types other than
-    /// Movable share one list of huge pages. It holds the lock of the CPU's lists until it is dropped.
+    /// The iterator is empty for an order or type without such a list, and for an absent CPU. Types other than Movable
+    /// share one list of huge pages. The iterator holds the lock of the CPU's lists until it is dropped.
     /// Linux counterpart: `zone->per_cpu_pageset->lists[]`.
     pub fn percpu_list(&self, cpu: u16, order: Order, migratetype: Migratetype) -> impl Iterator<Item = Pfn> {
         self.percpu_blocks(cpu, order, migratetype).map(|(pfn, _)| pfn)
     }
 
-    /// Returns the blocks of [`Zone::percpu_list`], each with the type that it was freed or found under.
+    /// Returns the blocks of [`Zone::percpu_list`], each with the type under which the block was freed or found.
     ///
-    /// The eras without hygiene put a block on that type's list when it is given back.
+    /// In eras without hygiene, a drain puts the block on the free list of that type.
     /// Linux counterpart: `get_pcppage_migratetype`.
     pub fn percpu_blocks(
         &self,
@@ -64,24 +62,23 @@ impl<L: Locks> Zone<'_, L> {
         self.lock_lists(cpu).map_or(0, |lists| lists.count())
     }
 
-    /// Returns the number of free pages of CMA pageblocks; exact at the end of the last lock hold.
+    /// Returns the number of free pages in CMA pageblocks, as of the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `NR_FREE_CMA_PAGES`.
     pub fn free_cma_pages(&self) -> u64 {
         self.shared.free_cma.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of free pages of the reserve for atomic requests; exact at the end of the last
-    /// lock hold.
+    /// Returns the number of free pages in the reserve for atomic requests, as of the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `nr_free_highatomic`.
     pub fn free_highatomic_pages(&self) -> u64 {
         self.shared.free_highatomic.load(Ordering::Relaxed)
     }
 
-    /// Returns the two numbers that the pageblock around a frame keeps: pages in free blocks smaller than
-    /// itself, and pages that left the free lists for movable requests. The other fields are 0. `None` outside
-    /// of the zone, and without [`crate::Switches::claims_by_counts`].
+    /// Returns the two counts of the pageblock around a frame: `free`, the pages in free blocks smaller than the
+    /// pageblock, and `movable`, the pages that left the free lists for movable requests. The other fields are 0.
+    /// Returns `None` outside the zone, and without [`crate::Switches::claims_by_counts`].
     pub fn counted_use(&self, pfn: Pfn) -> Option<PageblockUse> {
         self.frames.index(pfn).and_then(|index| self.blocks.counted_use(index))
     }

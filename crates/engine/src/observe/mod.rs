@@ -1,4 +1,4 @@
-//! A memory goes in; lists, texts and broken invariants come out, and nothing changes.
+//! A memory comes in, and stays unchanged; lists, texts in the kernel's formats and violated invariants go out.
 
 mod check;
 mod debug;

@@ -3,14 +3,14 @@
 use core::fmt::{self, Write};
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{Migratetype, Order};
 use crate::zone::{FreeCounts, Zone};
 
-/// The number of blocks at which Linux stops counting a list, to release the zone lock.
+/// The number of blocks after which Linux stops counting a list, so that it can release the zone lock.
 pub const PAGETYPEINFO_CAP: u64 = 100_000;
 
-/// The parts of a kernel's configuration that its text shows.
+/// The options of a kernel's configuration that decide which rows `/proc/pagetypeinfo` has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageTypeRows {
     /// `CONFIG_CMA`: there is a row for CMA.
@@ -35,11 +35,11 @@ impl PageTypeRows {
     }
 }
 
-impl<L: Locks> Memory<'_, L> {
+impl<L: Platform> Memory<'_, L> {
     /// Writes the contents of `/proc/pagetypeinfo`.
     ///
-    /// With [`crate::Switches::counts`] the numbers come from the counts, otherwise from a walk of
-    /// every list under its zone's lock; both print `>100000` where Linux would.
+    /// With [`crate::Switches::counts`] the numbers come from the counts, otherwise from a walk over every list under
+    /// its zone's lock. Both print `>100000` where Linux does.
     ///
     /// # Errors
     /// Those of the writer.
@@ -75,7 +75,7 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-fn write_free_rows<L: Locks>(out: &mut impl Write, zone: &Zone<'_, L>, rows: PageTypeRows) -> fmt::Result {
+fn write_free_rows<L: Platform>(out: &mut impl Write, zone: &Zone<'_, L>, rows: PageTypeRows) -> fmt::Result {
     let counts =
         if zone.switches.counts { zone.counts_relaxed() } else { zone.counts_by_walk(PAGETYPEINFO_CAP).0 };
     for kind in rows.types() {
@@ -104,13 +104,13 @@ pub fn write_buddyinfo_row(
     writeln!(out)
 }
 
-/// The rows of `/proc/pagetypeinfo`, one at a time, from counts of any source.
+/// Writes the rows of `/proc/pagetypeinfo`, one at a time, from counts of any source.
 pub mod pagetypeinfo {
     use core::fmt::{self, Display, Write};
 
     use crate::types::Order;
 
-    /// Writes the head of a node's part: the pageblock order, and the orders above the free rows.
+    /// Writes the head of a node's section: the pageblock order, and the orders above the rows of free blocks.
     ///
     /// # Errors
     /// Those of the writer.
@@ -124,8 +124,8 @@ pub mod pagetypeinfo {
         writeln!(out)
     }
 
-    /// Writes the number of free blocks of one zone and type by order. The flag beside a number is true if
-    /// counting stopped there.
+    /// Writes the number of free blocks of one zone and type by order. The flag beside a number is true if the count
+    /// stopped there.
     ///
     /// # Errors
     /// Those of the writer.
@@ -143,7 +143,7 @@ pub mod pagetypeinfo {
         writeln!(out)
     }
 
-    /// Writes the types above the rows of pageblocks.
+    /// Writes the names of the types above the rows of pageblocks.
     ///
     /// # Errors
     /// Those of the writer.
@@ -155,7 +155,7 @@ pub mod pagetypeinfo {
         writeln!(out)
     }
 
-    /// Writes one zone's pageblocks by type.
+    /// Writes the number of pageblocks of one zone by type.
     ///
     /// # Errors
     /// Those of the writer.
@@ -174,8 +174,7 @@ pub mod pagetypeinfo {
 }
 
 impl FreeCounts {
-    /// Returns the part of the free memory that cannot serve a request of `order`: 0 if all of it can,
-    /// 1000 if none can.
+    /// Returns the share of free memory that cannot serve a request of `order`: 0 if all of it can, 1000 if none can.
     ///
     /// Linux counterpart: `unusable_free_index`, in thousandths.
     pub fn unusable_index(&self, order: Order) -> u64 {
@@ -186,8 +185,8 @@ impl FreeCounts {
         (free - self.pages_from(order.index())).saturating_mul(1000) / free
     }
 
-    /// Returns the reason why a request of `order` would fail: towards 0 for lack of memory, towards 1000
-    /// for fragmentation, and -1000 if it would not fail.
+    /// Returns the reason why a request of `order` would fail: towards 0 for lack of memory, towards 1000 for
+    /// fragmentation, and -1000 if the request would succeed.
     ///
     /// Linux counterpart: `__fragmentation_index`, in thousandths.
     pub fn extfrag_index(&self, order: Order) -> i64 {

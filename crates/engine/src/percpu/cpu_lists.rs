@@ -15,32 +15,32 @@ pub struct PerCpuSettings {
     pub high_min: u32,
     /// Upper bound of `high`.
     pub high_max: u32,
-    /// True if consecutive high-order frees flush a list only once it holds a batch.
+    /// True if consecutive high-order frees flush the lists only once they have a batch of pages.
     /// Linux counterpart: `PCPF_FREE_HIGH_BATCH`, set where the CPU's cache slice is large.
     pub flush_needs_batch: bool,
 }
 
-/// What one CPU's lists remember besides their blocks.
+/// The state of one CPU's lists apart from the blocks on them.
 ///
 /// Linux counterpart: the fields of `struct per_cpu_pages`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerCpuState {
-    /// Pages above which some are given back. Linux counterpart: `high`.
+    /// The number of pages above which the lists are drained. Linux counterpart: `high`.
     pub high: u32,
     /// The next refill is the batch times two to this power. Linux counterpart: `alloc_factor`.
     pub alloc_factor: u32,
-    /// Pages freed in a row, halved by each allocation. Linux counterpart: `free_count`.
+    /// The number of pages freed since the last allocation, which halves it. Linux counterpart: `free_count`.
     pub free_count: u32,
     /// Before 6.7: the next drain is the batch times two to this power. Linux counterpart: `free_factor`.
     pub free_factor: u32,
-    /// Linux counterpart: `PCPF_PREV_FREE_HIGH_ORDER`.
+    /// True if the last free was of an order above 0. Linux counterpart: `PCPF_PREV_FREE_HIGH_ORDER`.
     pub last_free_was_high_order: bool,
 }
 
-/// A batch grows at most by this power of two. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
+/// The base-2 logarithm of the largest factor by which a batch grows. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
 pub(crate) const BATCH_SCALE_MAX: u32 = 5;
 
-/// The largest order that may have lists for every type: with [`Switches::percpu_large_orders`].
+/// The largest order that may have lists for every type, with [`Switches::percpu_large_orders`].
 const LARGEST: Order = match Order::new(8) {
     Some(order) => order,
     None => Order::COSTLY,
@@ -48,10 +48,10 @@ const LARGEST: Order = match Order::new(8) {
 
 const HUGE_LISTS: usize = PCP_TYPES * (LARGEST.index() + 1);
 
-/// The most lists of a CPU and zone: one for each order up to 8 and type, and two of huge pages.
+/// The most lists of a CPU and zone: one for each type and order up to 8, and two for huge pages.
 pub(crate) const LISTS: usize = HUGE_LISTS + 2;
 
-/// Returns the order up to which every order has lists for every type; a pageblock's order is `block_order`.
+/// Returns the order up to which every order has lists for every type. `block_order` is the order of a pageblock.
 pub(crate) fn listed_up_to(switches: &Switches, block_order: Order) -> Order {
     match block_order.down() {
         Some(below) if switches.percpu_large_orders => below.min(LARGEST).max(Order::COSTLY),
@@ -59,23 +59,23 @@ pub(crate) fn listed_up_to(switches: &Switches, block_order: Order) -> Order {
     }
 }
 
-/// Places of a stack of blocks of orders 1 to 3, and of huge pages.
+/// The places of a stack for blocks of orders 1 to 3, and for huge pages.
 const SMALL_STACK: usize = 48;
 
-/// Places of a stack of blocks of orders 4 to 8.
+/// The places of a stack for blocks of orders 4 to 8.
 const LARGE_BLOCKS_STACK: usize = 16;
 
-/// The most places of a stack of single pages. Pages that come back in no order are linked one by one
-/// below the stack, so the stack holds as many as a batch of requests may take and give back.
+/// The most places of a stack for single pages. Pages that are freed in no address order are linked one by one below
+/// the stack. Therefore the stack is large enough for a batch of requests and frees.
 const LARGE_STACK: usize = 2048;
 
-/// Pages of a zone for each place of a stack of single pages.
-const PAGES_A_PLACE: u64 = 256;
+/// The pages of a zone for each place of a stack for single pages.
+const PAGES_PER_SLOT: u64 = 256;
 
-/// Returns the number of places of each list's stack in a zone that spans so many pages. All orders up to
-/// `listed` have lists for every type.
+/// Returns the number of places of each list's stack in a zone that spans `spanned` pages. All orders up to `listed`
+/// have lists for every type.
 pub(crate) fn stack_places(spanned: u64, listed: Order) -> impl Iterator<Item = usize> {
-    let single = usize::try_from(spanned / PAGES_A_PLACE).unwrap_or(LARGE_STACK);
+    let single = usize::try_from(spanned / PAGES_PER_SLOT).unwrap_or(LARGE_STACK);
     let single = single.clamp(SMALL_STACK, LARGE_STACK);
     (0..LISTS).map(move |number| match number / PCP_TYPES {
         0 => single,
@@ -88,31 +88,30 @@ pub(crate) fn stack_places(spanned: u64, listed: Order) -> impl Iterator<Item = 
 
 /// One CPU's lists of one zone. Linux counterpart: `struct per_cpu_pages`.
 ///
-/// What every request reads or writes comes first, so that it shares a cache line with the lock.
-/// Fields that only the tuning changes are in `tuning.rs`.
+/// Fields that every request reads or writes come first, so that they share a cache line with the lock.
+/// Functions that tune the lists are in `tuning.rs`.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct PerCpuLists<'m> {
     /// Pages on the lists.
     pub(super) count: u32,
-    /// Pages freed in a row, halved by each allocation.
+    /// The number of pages freed since the last allocation, which halves it.
     pub(super) free_count: u32,
-    /// While the lists have fewer pages, a single page that is freed changes only counters; see
+    /// While the lists have fewer pages than this, the free of a single page changes only counters; see
     /// [`PerCpuLists::update_fast_below`].
     pub(super) fast_below: u32,
     /// The next refill is the batch times two to this power.
     pub(super) alloc_factor: u32,
     pub(super) settings: PerCpuSettings,
-    /// Pages above which some are given back.
+    /// The number of pages above which the lists are drained.
     pub(super) high: u32,
     /// Without automatic tuning: the next drain is the batch times two to this power.
     pub(super) free_factor: u32,
     pub(super) last_free_was_high_order: bool,
-    /// The type of the list that a block was freed to last. The list of a freed page is found by comparing
-    /// its pageblock's type with this one: a processor goes on where it guessed a comparison right, and
-    /// would wait for an address that it has to read.
+    /// The type of the list to which a block was freed last. A free compares the pageblock's type with this one. The
+    /// processor can predict a comparison, but would have to wait for a list address that it reads from memory.
     freed_type: Migratetype,
-    /// All orders up to this have lists for every type.
+    /// All orders up to this one have lists for every type.
     listed: Order,
     pub(super) stats: PerCpuStats,
     lists: [PerCpuList<'m>; LISTS],
@@ -123,10 +122,10 @@ pub(crate) struct PerCpuLists<'m> {
 pub(crate) struct ListNumber(usize);
 
 impl ListNumber {
-    /// The first list, from which whole drains start.
+    /// The first list, where a drain of all lists starts.
     pub(crate) const FIRST: Self = Self(0);
 
-    /// Returns the number of the list of a type and an order up to which all have lists.
+    /// Returns the number of the list of a type and an order. The order must be at most [`PerCpuLists::listed`].
     #[inline]
     fn of_listed(migratetype: Migratetype, order: Order) -> Self {
         Self(PCP_TYPES * order.index() + migratetype.index())
@@ -170,12 +169,12 @@ impl<'m> PerCpuLists<'m> {
         self.settings.batch
     }
 
-    /// Returns what happened on the lists so far.
+    /// Returns the statistics of the lists.
     pub(crate) fn stats(&self) -> PerCpuStats {
         self.stats
     }
 
-    /// Returns the number of the list of a type and of an order that has lists.
+    /// Returns the number of the list of a type and an order. The order must have lists.
     ///
     /// Linux counterpart: `order_to_pindex`.
     #[inline]
@@ -187,7 +186,7 @@ impl<'m> PerCpuLists<'m> {
         }
     }
 
-    /// Returns the number of the next list that may have blocks; after the last, the first.
+    /// Returns the number of the next list that may have blocks. After the last list comes the first.
     pub(crate) fn next(&self, number: ListNumber) -> ListNumber {
         let end_of_listed = PCP_TYPES * (self.listed.index() + 1);
         ListNumber(match number.0 + 1 {
@@ -208,10 +207,10 @@ impl<'m> PerCpuLists<'m> {
     }
 }
 
-/// The fast paths, which touch stacks alone.
+/// The fast paths, which touch only the stacks.
 impl PerCpuLists<'_> {
-    /// Takes a block of an order up to which all have lists off its stack. Returns `None` if the stack is empty,
-    /// even if the list has blocks below it.
+    /// Takes a block from its stack. The order must be at most [`PerCpuLists::listed`]. Returns `None` if the stack is
+    /// empty, even if the list has blocks below the stack.
     #[inline]
     pub(crate) fn take_fast(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
         let list = self.lists.get_mut(ListNumber::of_listed(migratetype, order).0)?;
@@ -221,8 +220,8 @@ impl PerCpuLists<'_> {
         Some(index)
     }
 
-    /// Takes a block for each of `places` off one stack until the stack is empty, and returns how
-    /// many. The caller notes the allocations.
+    /// Takes a block for each of `places` from one stack until the stack is empty. Returns the number of blocks taken.
+    /// The caller must note the allocations.
     #[inline]
     pub(crate) fn take_each_fast<P>(
         &mut self,
@@ -243,20 +242,20 @@ impl PerCpuLists<'_> {
         taken
     }
 
-    /// Returns the type of the list that a block was freed to last.
+    /// Returns the type of the list to which a block was freed last.
     #[inline]
     pub(crate) fn freed_type(&self) -> Migratetype {
         self.freed_type
     }
 
-    /// Returns true if a freed single page can be put on its stack without a decision, provided that
-    /// its pageblock's type is [`Self::freed_type`].
+    /// Returns true if a freed single page can be put on its stack without further checks. The type of its pageblock
+    /// must be [`Self::freed_type`].
     #[inline]
     pub(crate) fn has_room_for_page(&self) -> bool {
         self.count + 1 < self.fast_below && self.lists[self.freed_type.index()].has_room()
     }
 
-    /// Puts a freed single page of that type on its stack, which has room.
+    /// Puts a freed single page of type [`Self::freed_type`] on its stack, which must have room.
     #[inline]
     pub(crate) fn put_page_fast(&mut self, index: FrameIndex) {
         self.lists[self.freed_type.index()].push_stacked(index);
@@ -264,14 +263,15 @@ impl PerCpuLists<'_> {
         self.note_fast_frees(1);
     }
 
-    /// Returns true if a freed block above order 0, of an order up to which all have lists, can be put on its
-    /// list without a decision.
+    /// Returns true if a freed block above order 0 can be put on its list without further checks. The order must be at
+    /// most [`PerCpuLists::listed`].
     #[inline]
     pub(crate) fn has_room_for_block(&self, order: Order) -> bool {
         self.count + (1 << order.get()) < self.fast_below && !self.may_flush(order)
     }
 
-    /// Puts such a block on its list. The zone has plenty of single pages.
+    /// Puts a freed block on its list after [`Self::has_room_for_block`] returned true. The zone must have plenty of
+    /// single pages.
     #[inline]
     pub(crate) fn put_block_fast(
         &mut self,
@@ -288,7 +288,8 @@ impl PerCpuLists<'_> {
         self.note_fast_block(order);
     }
 
-    /// Puts freed single pages of that type on its stack while it has room, and returns how many.
+    /// Puts freed single pages of type [`Self::freed_type`] on their stack while it has room. Returns the number of
+    /// pages put.
     #[inline]
     pub(crate) fn put_pages_fast(&mut self, mut pages: impl Iterator<Item = FrameIndex>) -> u32 {
         let mut put = 0;
@@ -311,7 +312,7 @@ impl PerCpuLists<'_> {
         self.list(number).is_empty()
     }
 
-    /// Takes the first block of `order` off its list.
+    /// Takes the first block from a list of blocks of `order`.
     #[inline]
     pub(crate) fn take_first(
         &mut self,
@@ -324,8 +325,7 @@ impl PerCpuLists<'_> {
         Some(index)
     }
 
-    /// Takes blocks that lie side by side off the end of a list: at most as many as it takes to have
-    /// `pages`.
+    /// Takes adjacent blocks from the end of a list: at most the number that makes up `pages` pages.
     #[inline]
     pub(crate) fn take_last(
         &mut self,
@@ -340,7 +340,7 @@ impl PerCpuLists<'_> {
         Some(run)
     }
 
-    /// Puts a freed block at the head of its list. The block's word says that it is on a per-CPU list.
+    /// Puts a freed block at the head of its list. The caller has marked the block's word as on a per-CPU list.
     #[inline]
     pub(crate) fn put_first(
         &mut self,
@@ -356,7 +356,7 @@ impl PerCpuLists<'_> {
         number
     }
 
-    /// Puts blocks at the tail of a list. Their words say that they are on a per-CPU list.
+    /// Puts blocks at the tail of a list. The caller has marked their words as on a per-CPU list.
     pub(crate) fn append(&mut self, frames: &FrameTable<'_>, number: ListNumber, run: Run) {
         self.lists[number.0].append(frames, run);
         self.count += run.pages();

@@ -5,31 +5,31 @@ use crate::types::Order;
 
 /// Blocks of one order and type on one CPU, newest first.
 ///
-/// A free and the next allocation touch only the stack and the block's own word. Of the blocks below the
-/// stack only the first of each run is linked; the links of the second hold the length of the run. The
-/// words of all say that they are on a per-CPU list.
+/// A free and the next allocation touch only the stack and the block's own word. Below the stack the list consists of
+/// runs of adjacent blocks. Only the first block of a run is linked; the links of the second hold the length of the
+/// run. The words of all blocks mark them as on a per-CPU list.
 /// Linux counterpart: one of `per_cpu_pages->lists`.
 #[derive(Debug)]
 pub(crate) struct PerCpuList<'m> {
-    /// The stack lies from place `bottom` to before place `top`.
+    /// The stack lies in places `bottom..top`.
     top: u32,
     bottom: u32,
     newest: &'m mut [u32],
     older: BlockList,
 }
 
-/// A place between two blocks of a list.
+/// A position between two blocks of a list.
 #[derive(Debug)]
 pub(crate) struct Cursor {
-    /// Blocks of the stack that are still to come.
+    /// The number of blocks on the stack that are still to come.
     stacked: u32,
     run: Option<Run>,
-    /// Blocks of the run that were passed.
+    /// The number of blocks of the current run before the position.
     passed: u32,
 }
 
 impl<'m> PerCpuList<'m> {
-    /// Returns an empty list whose stack has the places of `newest`, at least two.
+    /// Returns an empty list with `newest` as its stack, which must have at least two places.
     pub(crate) fn new(newest: &'m mut [u32]) -> Self {
         Self { top: 0, bottom: 0, newest, older: BlockList::default() }
     }
@@ -44,7 +44,7 @@ impl<'m> PerCpuList<'m> {
         (self.top as usize) < self.newest.len()
     }
 
-    /// Puts a block on the stack, which has room. The block's word says that it is on a per-CPU list.
+    /// Puts a block on the stack, which must have room. The caller has marked the block's word as on a per-CPU list.
     #[inline]
     pub(super) fn push_stacked(&mut self, index: FrameIndex) {
         debug_assert!(self.has_room());
@@ -52,7 +52,7 @@ impl<'m> PerCpuList<'m> {
         self.top += 1;
     }
 
-    /// Takes the first block off the list, if it is on the stack.
+    /// Takes the first block from the list if it is on the stack.
     #[inline]
     pub(super) fn pop_stacked(&mut self) -> Option<FrameIndex> {
         if self.top == self.bottom {
@@ -62,7 +62,7 @@ impl<'m> PerCpuList<'m> {
         Some(FrameIndex(self.newest[self.top as usize]))
     }
 
-    /// Puts a block at the head. The block's word says that it is on a per-CPU list.
+    /// Puts a block at the head. The caller has marked the block's word as on a per-CPU list.
     #[inline]
     pub(super) fn push_first(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         if !self.has_room() {
@@ -71,7 +71,7 @@ impl<'m> PerCpuList<'m> {
         self.push_stacked(index);
     }
 
-    /// Takes the first block off the list.
+    /// Takes the first block from the list.
     #[inline]
     pub(super) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
         if self.top == self.bottom {
@@ -80,7 +80,7 @@ impl<'m> PerCpuList<'m> {
         self.pop_stacked()
     }
 
-    /// Puts blocks at the tail. Their words say that they are on a per-CPU list.
+    /// Puts blocks at the tail. The caller has marked their words as on a per-CPU list.
     pub(super) fn append(&mut self, frames: &FrameTable<'_>, run: Run) {
         if self.is_empty() && run.blocks as usize <= self.half() {
             return self.put_on_empty_stack(run);
@@ -100,8 +100,7 @@ impl<'m> PerCpuList<'m> {
         any.map(|index| frames.word(index).order())
     }
 
-    /// Takes up to `most` of the last blocks that lie side by side off the list, and returns them from the
-    /// last on.
+    /// Takes up to `most` adjacent blocks from the end of the list. Returns them from the last on.
     pub(super) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
         let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
         let run = run_at(frames, last);
@@ -141,7 +140,7 @@ impl<'m> PerCpuList<'m> {
         core::iter::from_fn(move || self.next(frames, &mut cursor))
     }
 
-    /// Returns a place before the first block.
+    /// Returns the position before the first block.
     pub(crate) fn cursor(&self, frames: &FrameTable<'_>) -> Cursor {
         Cursor {
             stacked: self.top - self.bottom,
@@ -150,7 +149,7 @@ impl<'m> PerCpuList<'m> {
         }
     }
 
-    /// Returns the block behind a place, which moves past it.
+    /// Returns the block behind a position, and moves the position past that block.
     pub(crate) fn next(&self, frames: &FrameTable<'_>, cursor: &mut Cursor) -> Option<FrameIndex> {
         if cursor.stacked > 0 {
             cursor.stacked -= 1;
@@ -170,8 +169,8 @@ impl<'m> PerCpuList<'m> {
         &self.older
     }
 
-    /// Makes room on a stack that is full to its last place: the oldest blocks become runs if more than
-    /// half of the places are taken.
+    /// Makes room on a stack whose last place is taken. If more than half of the places are taken, the oldest blocks
+    /// become runs.
     fn make_room(&mut self, frames: &FrameTable<'_>) {
         let end = self.newest.len().min(self.bottom.max(self.half() as u32) as usize);
         let mut at = self.bottom as usize;
@@ -184,14 +183,13 @@ impl<'m> PerCpuList<'m> {
         (self.bottom, self.top) = (0, self.top - at as u32);
     }
 
-    /// Returns the run that begins at place `start` of the stack and ends before place `end`, newest block
-    /// first.
+    /// Returns the run in places `start..end` of the stack, newest block first.
     fn run_on_stack(&self, frames: &FrameTable<'_>, start: usize, end: usize) -> Run {
         let place = |number: usize| self.newest[number];
         let order = frames.word(FrameIndex(place(start))).order();
         let step = 1_u32 << order.get();
         let second = if start + 1 < end { place(start + 1) } else { place(start) };
-        // Read from the newest on, a stack that grew upwards goes down.
+        // The run starts with the newest block: if the stack grew towards higher addresses, the run goes down.
         let down = second == place(start).wrapping_add(step);
         let step = if down { step } else { step.wrapping_neg() };
         let mut last = start;

@@ -1,4 +1,4 @@
-//! Freed blocks of one CPU go in; the newest come out first, and those above `high` go back to the zone.
+//! Freed blocks of one CPU come in; the newest go out first, and blocks above `high` go back to the zone.
 
 mod cpu_lists;
 mod list;

@@ -1,14 +1,14 @@
-//! How many pages a CPU's lists take at a time and keep.
+//! The size of per-CPU lists: how many pages they take at a time, and how many they keep.
 
 use super::cpu_lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
 use crate::types::{Order, Switches};
 
-/// The largest batch, and the largest `high`: sums of a few of them and grown batches do not overflow.
+/// The largest batch, and the largest `high`. Sums of a few of them do not overflow, and neither do grown batches.
 const MOST_BATCH: u32 = 1 << 20;
 const MOST_HIGH: u32 = 1 << 30;
 
 impl PerCpuSettings {
-    /// Returns settings that calculations bear: a batch of at least 1, and nothing enormous.
+    /// Returns the settings within limits: a batch of at least 1, and no number that could overflow.
     pub(super) fn limited(self) -> Self {
         Self {
             batch: self.batch.clamp(1, MOST_BATCH),
@@ -19,21 +19,20 @@ impl PerCpuSettings {
     }
 }
 
-/// What a CPU's lists ask of their zone to tune themselves.
+/// The properties of a zone that tune its per-CPU lists.
 pub(crate) trait Pressure {
-    /// Returns what this generation of the allocator does.
+    /// Returns the switches of the allocator generation.
     fn switches(&self) -> &Switches;
 
-    /// Returns true if the zone is below its high mark. Linux counterpart: `ZONE_BELOW_HIGH`.
+    /// Returns true if the zone is below its high watermark. Linux counterpart: `ZONE_BELOW_HIGH`.
     fn is_below_high(&self) -> bool;
 
-    /// Returns true while the zone is reclaimed from. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    /// Returns true while reclaim works on the zone. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     fn is_reclaimed_from(&self) -> bool;
 }
 
 impl PerCpuLists<'_> {
-    /// Returns the number of blocks to take in the next refill, which grows while allocations come in a
-    /// row.
+    /// Returns the number of blocks to take in the next refill. The number grows with consecutive allocations.
     ///
     /// Linux counterpart: `nr_pcp_alloc`.
     pub(crate) fn refill_blocks(&mut self, zone: &impl Pressure, order: Order) -> u32 {
@@ -73,23 +72,23 @@ impl PerCpuLists<'_> {
         self.stats.highest_high = self.stats.highest_high.max(high);
     }
 
-    /// Sets `fast_below`: below so many pages on the lists, a freed single page leaves `high` as it is.
+    /// Sets `fast_below`: with fewer pages than that on the lists, the free of a single page does not change `high`.
     pub(super) fn update_fast_below(&mut self, switches: &Switches) {
         let settings = self.settings;
         let within = settings.high_min <= self.high && self.high <= settings.high_max;
-        // Before hygiene a free records the pageblock's type in the word, which the fast path leaves out.
+        // Before hygiene a free records the pageblock's type in the word. The fast path does not.
         self.fast_below = if within && switches.auto_tuned_high && switches.hygiene { self.high } else { 0 };
     }
 
-    /// Notes so many allocations in a row.
+    /// Notes `number` consecutive allocations.
     #[inline]
     pub(crate) fn note_allocs(&mut self, number: u32) {
         self.free_count = self.free_count.unbounded_shr(number);
         self.free_factor = self.free_factor.unbounded_shr(number);
     }
 
-    /// Notes freed single pages. The lists have fewer pages than [`PerCpuLists::fast_below`], and the zone
-    /// has plenty.
+    /// Notes the frees of single pages. The lists must have fewer pages than [`PerCpuLists::fast_below`], and the zone
+    /// must have plenty.
     #[inline]
     pub(super) fn note_fast_frees(&mut self, number: u32) {
         if number > 0 {
@@ -100,13 +99,14 @@ impl PerCpuLists<'_> {
         }
     }
 
-    /// Returns true if a free of this order may be one of the high-order frees in a row that flush the lists.
+    /// Returns true if a free of this order may flush the lists, as one of several consecutive high-order frees.
     #[inline]
     pub(super) fn may_flush(&self, order: Order) -> bool {
         order <= Order::COSTLY && self.last_free_was_high_order && self.free_count >= self.settings.batch
     }
 
-    /// Notes a freed block above order 0, as [`Self::note_fast_frees`] does single pages. It flushes nothing.
+    /// Notes the free of a block above order 0, as [`Self::note_fast_frees`] does for single pages. Does not flush the
+    /// lists.
     #[inline]
     pub(super) fn note_fast_block(&mut self, order: Order) {
         self.alloc_factor >>= 1;
@@ -121,8 +121,7 @@ impl PerCpuLists<'_> {
         self.stats.refills += 1;
     }
 
-    /// Returns the number of pages to give back after a free of `order`, or `None` if the lists are below
-    /// their `high`.
+    /// Returns the number of pages to drain after a free of `order`, or `None` if the lists are below their `high`.
     #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
     #[inline(always)]
     pub(crate) fn surplus_after_free(&mut self, zone: &impl Pressure, order: Order) -> Option<u32> {
@@ -185,8 +184,7 @@ impl PerCpuLists<'_> {
         Some(clamp(self.free_count, batch, high - batch))
     }
 
-    /// Notes a free. Returns true if it should flush the lists, as one of several high-order frees in a
-    /// row.
+    /// Notes a free. Returns true if the free should flush the lists, as one of several consecutive high-order frees.
     fn note_high_order_free(&mut self, zone: &impl Pressure, order: Order) -> bool {
         let settings = self.settings;
         let high_order = order > Order::ZERO && order <= Order::COSTLY;
@@ -203,7 +201,7 @@ impl PerCpuLists<'_> {
         flush
     }
 
-    /// Returns the number of pages to keep after this free, and adjusts the lasting `high`.
+    /// Returns the number of pages to keep after this free, and adjusts `high`.
     fn tuned_high(&mut self, zone: &impl Pressure, flush: bool) -> u32 {
         let settings = self.settings;
         let (low_bound, high_bound) = (settings.high_min, settings.high_max);
@@ -242,7 +240,7 @@ impl PerCpuLists<'_> {
         self.count.saturating_sub(self.high)
     }
 
-    /// Lowers `high` by an eighth towards its lower bound. Returns true if it is still above that bound.
+    /// Lowers `high` by an eighth towards its lower bound. Returns true if `high` is still above that bound.
     pub(crate) fn decay_high(&mut self, switches: &Switches) -> bool {
         let low_bound = self.settings.high_min;
         if self.high <= low_bound {
@@ -255,14 +253,14 @@ impl PerCpuLists<'_> {
     }
 }
 
-/// The settings, and the state that a restored zone gets.
+/// The settings and the state, which [`crate::Zone::restore_percpu_state`] sets.
 impl PerCpuLists<'_> {
     /// Returns the settings.
     pub(crate) fn settings(&self) -> PerCpuSettings {
         self.settings
     }
 
-    /// Changes the settings, within their limits.
+    /// Changes the settings. Numbers outside their limits are replaced by the limit.
     ///
     /// Linux counterpart: `pageset_update`.
     pub(crate) fn set_settings(&mut self, settings: PerCpuSettings, switches: &Switches) {
@@ -274,7 +272,7 @@ impl PerCpuLists<'_> {
         self.update_fast_below(switches);
     }
 
-    /// Returns what the lists remember besides their blocks.
+    /// Returns the state of the lists apart from their blocks.
     pub(crate) fn state(&self) -> PerCpuState {
         PerCpuState {
             high: self.high,
@@ -285,7 +283,7 @@ impl PerCpuLists<'_> {
         }
     }
 
-    /// Sets what the lists remember besides their blocks.
+    /// Sets the state of the lists apart from their blocks.
     pub(crate) fn set_state(&mut self, state: PerCpuState, switches: &Switches) {
         let PerCpuState { high, alloc_factor, free_count, free_factor, last_free_was_high_order } = state;
         (self.high, self.free_count) = (high.min(MOST_HIGH), free_count.min(MOST_HIGH));
@@ -296,8 +294,8 @@ impl PerCpuLists<'_> {
     }
 }
 
-/// Returns `value` limited to the bounds. An administrator can set bounds that cross: then a value not
-/// below `high` becomes `high`, and any other at least `low`.
+/// Returns `value` limited to the bounds. An administrator can set `low` above `high`: then a value of at least `high`
+/// becomes `high`, and any other becomes at least `low`.
 ///
 /// Linux counterpart: `clamp`.
 fn clamp(value: u32, low: u32, high: u32) -> u32 {

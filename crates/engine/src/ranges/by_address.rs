@@ -1,28 +1,28 @@
-//! Allocating one block by its address.
+//! Allocation of one block by its address.
 
 use core::ops::Range;
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{AllocAtError, Migratetype, Order, Pfn};
-use crate::zone::{Passage, ZoneGuard};
+use crate::zone::{ListOp, ZoneGuard};
 
-impl<L: Locks> Memory<'_, L> {
+impl<L: Platform> Memory<'_, L> {
     /// Allocates exactly the block of `order` that starts at a frame, if all of it is free.
     ///
-    /// The frames may be part of a larger free block, whose rest stays free, or of several smaller ones. If
-    /// some are on a CPU's list, all lists of the zone are drained once. Nothing in use is moved:
-    /// [`Memory::alloc_contig_range_with`] does that. Neither flags nor marks count, so a caller may take the
-    /// last page. The block counts as unmovable, whatever its pageblock's type, until [`crate::Zone::set_movable`]
-    /// says otherwise; [`Memory::free`] frees it.
+    /// The frames may be part of a larger free block, whose rest stays free, or of several smaller free blocks. If some
+    /// frames are on a CPU's list, all lists of the zone are drained once. Pages in use are not moved; for that use
+    /// [`Memory::alloc_contig_range_with`]. Flags and watermarks do not apply, so the caller may take the last page.
+    /// The block counts as unmovable in a pageblock of any type, until the caller changes that by
+    /// [`crate::Zone::set_movable`]. [`Memory::free`] frees the block.
     ///
-    /// A drain waits for whoever holds a CPU's lists, so it must not be called from an interrupt (see
-    /// [`Locks`]), nor by a thread that owns a [`crate::Exclusive`].
+    /// The function must not be called from an interrupt (see [`Platform`]), nor by a thread that owns a
+    /// [`crate::Exclusive`], because a drain waits for the locks of all CPUs' lists.
     /// Linux counterpart: `take_page_off_buddy` for any order, after `drain_all_pages`.
     ///
     /// # Errors
-    /// See [`AllocAtError`]. The same pages are free then as before; lists may have been drained.
+    /// See [`AllocAtError`]. After an error the same pages are free as before, but lists may have been drained.
     pub fn alloc_at(&self, pfn: Pfn, order: Order) -> Result<(), AllocAtError> {
         if order > self.max_order {
             return Err(AllocAtError::OrderTooLarge);
@@ -41,15 +41,15 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Takes the frames of a block off the free lists and gives the block to its owner.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Takes the frames of a block off the free lists, and gives the block to its owner.
     fn take_at(&mut self, range: &Range<FrameIndex>, order: Order) -> Result<(), AllocAtError> {
         let zone = self.zone;
         self.is_takable(range)?;
         let mut at = zone.frames.block_head(range.start);
         while at < range.end {
             let found = zone.frames.word(at).order();
-            let list = self.pass(at, found, Passage::Leave);
+            let list = self.update_list(at, found, ListOp::Leave);
             self.give_back_around(at, found, range.start, order, list);
             self.account_before_hygiene(-(order.min(found).pages() as i64), list);
             at = at.offset(1 << found.get());
@@ -59,7 +59,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         Ok(())
     }
 
-    /// Returns an error unless all frames of a range are on free lists that may be taken from.
+    /// Returns an error unless all frames of a range are on free lists from which the caller may take them.
     fn is_takable(&self, range: &Range<FrameIndex>) -> Result<(), AllocAtError> {
         let zone = self.zone;
         let block = zone.blocks.pages() as usize;
@@ -92,8 +92,8 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         outcome
     }
 
-    /// Puts what is around the block of `order` at `wanted` back, of a block of order `found` that has left
-    /// `list`.
+    /// Puts the rest of a block of order `found`, which has left `list`, back on that list: all of it except the block
+    /// of `order` at `wanted`.
     ///
     /// Linux counterpart: `break_down_buddy_pages`.
     fn give_back_around(
@@ -110,7 +110,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         {
             let upper = left.offset(1 << half.get());
             let rest = if wanted >= upper { core::mem::replace(&mut left, upper) } else { upper };
-            self.pass(rest, half, Passage::Enter(list, Place::Head));
+            self.update_list(rest, half, ListOp::Enter(list, Place::Head));
             size = half;
         }
     }

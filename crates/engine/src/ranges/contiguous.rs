@@ -1,29 +1,28 @@
-//! Allocating a range of frames by address, and finding one.
+//! Allocation of contiguous frames: a range given by its address, or any range of a given length.
 
 use core::ops::Range;
 
 use super::evacuation::Evacuation;
 use crate::compact::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameWord, Run};
 use crate::types::{AllocError, BlockError, FreeError, Migratetype, Order, Pfn, Request};
-use crate::zone::{Isolation, Passage, Zone, ZoneGuard};
+use crate::zone::{Isolation, ListOp, Zone, ZoneGuard};
 
-impl<L: Locks> Memory<'_, L> {
-    /// Allocates exactly the frames of a range, each as a page of its own, or none.
+impl<L: Platform> Memory<'_, L> {
+    /// Allocates exactly the frames of a range as single pages, or none of them.
     ///
     /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of a contiguous
-    /// memory area, otherwise [`Migratetype::Movable`]. Nothing is migrated: the call fails if a page of
-    /// the range is in use; [`Memory::alloc_contig_range_with`] moves it away. All per-CPU lists are given
-    /// back on the way.
+    /// memory area, otherwise [`Migratetype::Movable`]. The call drains all per-CPU lists. It does not migrate pages,
+    /// and fails if a page of the range is in use; [`Memory::alloc_contig_range_with`] moves such pages away.
     ///
-    /// In the eras of Linux a failure also ends the isolation of pageblocks of the range that another
-    /// caller had isolated, as it does there ([`crate::Switches::ranges_stay_apart`]).
+    /// In the eras of Linux a failure also ends the isolation of pageblocks of the range that another caller had
+    /// isolated, as in Linux ([`crate::Switches::ranges_stay_apart`]).
     /// Linux counterpart: `alloc_contig_range`.
     ///
     /// # Errors
-    /// See [`BlockError`]; the same pages are free then as before.
+    /// See [`BlockError`]. After an error the same pages are free as before.
     pub fn alloc_contig_range(
         &self,
         start: Pfn,
@@ -46,20 +45,23 @@ impl<L: Locks> Memory<'_, L> {
         taken
     }
 
-    /// Allocates exactly the frames of a range as [`Memory::alloc_contig_range`] does, and moves what is in
-    /// use there to other pageblocks through the embedder.
+    /// Allocates exactly the frames of a range as [`Memory::alloc_contig_range`] does. The embedder first moves the
+    /// pages in use there to other pageblocks.
     ///
-    /// All pageblocks of the range are CMA pageblocks, or none is, as `migratetype` says. `cpu` is the one
-    /// that the caller runs on. A thread that owns a [`crate::Exclusive`] must not call it, because it takes
-    /// the locks of all CPUs' lists. [`Memory::free_contig_range`] gives the range back.
+    /// With [`Migratetype::Cma`] all pageblocks of the range must be CMA pageblocks, otherwise none may be. `cpu` is
+    /// the CPU that runs the caller. A thread that owns a [`crate::Exclusive`] must not call this function, because it
+    /// takes the locks of all CPUs' lists. [`Memory::free_contig_range`] frees the range.
     /// Linux counterpart: `alloc_contig_range`.
     ///
     /// # Errors
-    /// [`BlockError::WrongType`] for another type and for a CMA request outside CMA pageblocks,
-    /// [`BlockError::Unmovable`] for pages that cannot be moved, holes, and CMA without a CMA request,
-    /// [`BlockError::WrongState`] if another caller has isolated a pageblock of the range, which stays
-    /// isolated, [`BlockError::NoRoom`] if pages find no other place, and [`BlockError::Busy`] if a page did
-    /// not move in five tries. No page of the range is allocated then.
+    /// - [`BlockError::WrongType`]: another type, or a CMA request outside CMA pageblocks.
+    /// - [`BlockError::Unmovable`]: the range has pages that cannot be moved, holes, or CMA pageblocks without a CMA
+    ///   request.
+    /// - [`BlockError::WrongState`]: another caller has isolated a pageblock of the range. It stays isolated.
+    /// - [`BlockError::NoRoom`]: the memory has no other place for the pages.
+    /// - [`BlockError::Busy`]: a page did not move in five tries.
+    ///
+    /// After an error no page of the range is allocated.
     pub fn alloc_contig_range_with<E: Relocate>(
         &self,
         start: Pfn,
@@ -79,15 +81,15 @@ impl<L: Locks> Memory<'_, L> {
         taken
     }
 
-    /// Finds `pages` frames side by side that are free or can be moved, and allocates them as
-    /// [`Memory::alloc_contig_range_with`] does. Returns the first.
+    /// Finds `pages` contiguous frames that are free or can be moved, and allocates them as
+    /// [`Memory::alloc_contig_range_with`] does. Returns the first frame.
     ///
-    /// The request's zones are searched one after the other, from low to high, at multiples of `pages`; its
-    /// order is ignored. CMA pageblocks are left out.
+    /// The zones that the request may use are searched one after the other, each from low to high addresses at
+    /// multiples of `pages`. CMA pageblocks are skipped. The order in the request is ignored.
     /// Linux counterpart: `alloc_contig_pages`.
     ///
     /// # Errors
-    /// [`AllocError::NoMemory`] if there is no such range; also the other errors of [`Memory::alloc`].
+    /// [`AllocError::NoMemory`] if no such range is found; also the other errors of [`Memory::alloc`].
     pub fn alloc_contig_pages<E: Relocate>(
         &self,
         request: Request,
@@ -113,13 +115,13 @@ impl<L: Locks> Memory<'_, L> {
         Err(AllocError::NoMemory)
     }
 
-    /// Frees single pages side by side, those of a contiguous range or a part of it, on a CPU.
+    /// Frees contiguous single pages on a CPU: those of a contiguous range, or a part of them.
     ///
     /// Linux counterpart: `free_contig_range`.
     ///
     /// # Errors
-    /// See [`FreeError`], with the number of pages that were freed before it: the page at fault and those
-    /// behind it are as they were.
+    /// The number of pages that were freed, and the [`FreeError`] of the next page. That page and those behind it are
+    /// unchanged.
     pub fn free_contig_range(&self, cpu: u16, start: Pfn, pages: u64) -> Result<(), (u64, FreeError)> {
         if cpu >= self.cpus() {
             return Err((0, FreeError::NoSuchCpu));
@@ -137,7 +139,7 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-/// Returns the multiples of `pages` at which so many frames of a run may begin.
+/// Returns the multiples of `pages` at which `pages` frames of a run may begin.
 fn multiples_in(run: Range<Pfn>, pages: u64) -> impl Iterator<Item = Pfn> {
     let first = run.start.0.checked_next_multiple_of(pages);
     let starts = first.into_iter().flat_map(move |first| {
@@ -147,13 +149,13 @@ fn multiples_in(run: Range<Pfn>, pages: u64) -> impl Iterator<Item = Pfn> {
     starts.take_while(ends_inside).map(Pfn)
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Returns the frames of a range inside the zone, without holes between sections.
+impl<L: Platform> Zone<'_, L> {
+    /// Returns the frames of a range, which must lie in the zone and have no holes between sections.
     pub(super) fn frame_range(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
         self.frames.range(start, pages).ok_or_else(|| self.why_no_range(start, pages))
     }
 
-    /// Returns why frames of the zone do not lie side by side in its tables.
+    /// Returns the reason why a range of frames is not contiguous in the zone's tables.
     #[cold]
     pub(super) fn why_no_range(&self, start: Pfn, pages: u64) -> BlockError {
         let last = start.0.checked_add(pages.saturating_sub(1)).map(Pfn);
@@ -161,7 +163,7 @@ impl<L: Locks> Zone<'_, L> {
         if is_inside { BlockError::Unmovable } else { BlockError::OutsideZone }
     }
 
-    /// Returns true if a range has neither unmovable pages nor holes, and no CMA or isolated pageblock.
+    /// Returns true if a range has no unmovable pages, no holes, and no CMA or isolated pageblocks.
     ///
     /// Linux counterpart: `pfn_range_valid_contig`.
     fn may_become_free(&self, start: Pfn, pages: u64) -> bool {
@@ -174,13 +176,13 @@ impl<L: Locks> Zone<'_, L> {
         !blocks.any(|at| kept(&at)) && !guard.holds_unmovable(range.start, range.end)
     }
 
-    /// Takes an isolated range off the free lists, each frame as a page in use.
+    /// Takes an isolated range off the free lists. Every frame becomes an allocated page.
     fn take_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
         let range = self.frame_range(start, pages)?;
         let outer = {
             let mut guard = self.lock();
             let outer = guard.take_isolated(range.start, range.end)?;
-            if !self.switches.marks_departures {
+            if !self.switches.marks_movable_pages {
                 let taken = Run { first: range.start, blocks: pages as u32, order: Order::ZERO, down: false };
                 guard.count_taken(taken, Migratetype::Movable);
             }
@@ -195,7 +197,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Frees the frames that were taken beyond the range, while their pageblock is still isolated.
+    /// Frees the frames that were taken beyond the range. Their pageblocks are still isolated.
     ///
     /// Linux counterpart: `free_contig_range`.
     pub(super) fn give_back(&self, from: FrameIndex, end: FrameIndex) {
@@ -226,9 +228,9 @@ impl<L: Locks> Zone<'_, L> {
             .map_or(self.max_order, |order| order.min(self.max_order))
     }
 
-    /// Makes one block of the owner's single pages from a frame on, as large as they are freed at once and
-    /// at most `most` pages. Returns the block's order: 0 if the pages differ or another caller has one of
-    /// them, and nothing has changed then.
+    /// Joins the owner's single pages from a frame on into one block, so that they are freed at once. The block has at
+    /// most `most` pages. Returns its order. The order is 0, and nothing has changed, if the pages differ or another
+    /// caller owns one of them.
     fn join_pages(&self, pfn: Pfn, most: u64) -> Order {
         let Some(first) = self.frames.index(pfn) else { return Order::ZERO };
         let inside = most.min(u64::from(self.frames.end().0 - first.0)) as u32;
@@ -253,9 +255,9 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Takes the free blocks that cover a range of isolated pageblocks off the free lists, or none. Returns
-    /// their frames, which are tails then.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Takes the free blocks that cover a range of isolated pageblocks off the free lists, or none. Returns the frames
+    /// of these blocks, all of which are now tails.
     ///
     /// Linux counterpart: `test_pages_isolated`, `isolate_freepages_range`.
     pub(super) fn take_isolated(
@@ -266,7 +268,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let zone = self.zone;
         let outer_first = zone.frames.block_head(first);
         let mut at = outer_first;
-        // Free blocks that were found may merge once the lock is released, so they are taken in this hold.
+        // Free blocks may merge once the lock is released, so they are taken in the same hold.
         while at < end {
             let word = zone.frames.word(at);
             if zone.blocks.get(at) != Migratetype::Isolate {
@@ -281,7 +283,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         at = outer_first;
         while at < outer_end {
             let order = zone.frames.word(at).order();
-            self.pass(at, order, Passage::Leave);
+            self.update_list(at, order, ListOp::Leave);
             at = at.offset(1 << order.get());
         }
         Ok(outer_first..outer_end)

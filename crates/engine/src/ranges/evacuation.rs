@@ -1,33 +1,33 @@
-//! Moving away what is in use in a range that is isolated.
+//! Evacuation: moves the pages in use out of an isolated range.
 
 use core::ops::Range;
 
 use crate::compact::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord};
 use crate::types::{BlockError, GfpFlags, Order, Request, ZoneType};
 use crate::zone::Zone;
 
-/// The number of times that a range is gone through before it counts as in use. Linux counterpart: `tries`
-/// in `__alloc_contig_migrate_range`.
+/// The number of rounds over a range before the call gives up. Linux counterpart: `tries` in
+/// `__alloc_contig_migrate_range`.
 const MOST_ROUNDS: u32 = 5;
 
-/// A range of isolated frames that is to be free, and who moves its pages.
-pub(super) struct Evacuation<'r, 'm, L: Locks, E> {
+/// An isolated range that is to become free, and the embedder that moves its pages.
+pub(super) struct Evacuation<'r, 'm, L: Platform, E> {
     pub(super) memory: &'r Memory<'m, L>,
     pub(super) zone: &'m Zone<'m, L>,
-    /// The frames that are to be free.
+    /// The frames that are to become free.
     pub(super) range: Range<FrameIndex>,
     /// The frames of the pageblocks that the range touches.
     pub(super) isolated: Range<FrameIndex>,
-    /// The CPU that asks for other places.
+    /// The CPU whose lists serve the requests for new places.
     pub(super) cpu: u16,
     pub(super) embedder: &'r mut E,
 }
 
-impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
-    /// Drains all CPUs' lists and moves blocks in use away until `take` succeeds, at most five times.
+impl<L: Platform, E: Relocate> Evacuation<'_, '_, L, E> {
+    /// Drains all CPUs' lists and moves the allocated blocks away, until `take` succeeds, in at most five rounds.
     ///
     /// Linux counterpart: `__alloc_contig_migrate_range`, `do_migrate_range`.
     pub(super) fn run(&mut self, take: impl Fn() -> Result<(), BlockError>) -> Result<(), BlockError> {
@@ -38,7 +38,7 @@ impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
         for _ in 0..MOST_ROUNDS {
             self.zone.drain_all();
             outcome = self.move_all().and_then(|()| take());
-            // A block that was on its way to an owner can look as if it could not be moved.
+            // A block in transit to an owner may have seemed unmovable, so another round is worth it.
             if !matches!(outcome, Err(BlockError::Busy | BlockError::Unmovable)) {
                 break;
             }
@@ -46,13 +46,13 @@ impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
         outcome
     }
 
-    /// Moves every block in use away, once.
+    /// Tries once to move every allocated block away.
     fn move_all(&mut self) -> Result<(), BlockError> {
         let frames = &self.zone.frames;
         let mut outcome = Ok(());
         let mut at = self.range.start;
         while at < self.range.end {
-            // A block in use may begin before the range.
+            // An allocated block may begin before the range.
             let head = frames.block_head(at);
             let word = frames.word(head);
             let behind = head.offset(1 << word.order().get()).max(at.offset(1));
@@ -74,8 +74,8 @@ impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
         outcome
     }
 
-    /// Has the embedder move a block to where an ordinary request for it finds room, in any zone that may
-    /// take it, and frees its old place.
+    /// Lets the embedder move a block to a newly allocated one, in any zone that may serve the request, and frees the
+    /// old place.
     ///
     /// Linux counterpart: `migrate_pages`, `alloc_migration_target`.
     fn move_block(&mut self, from: FrameIndex, order: Order) -> Result<(), BlockError> {
@@ -85,7 +85,7 @@ impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
             return Err(BlockError::Unmovable);
         }
         let word = frames.word(from);
-        // The block may have been freed before the embedder was asked.
+        // The block may have been freed before `is_movable` was called.
         if !word.is_owned_of(order) {
             return Err(BlockError::Busy);
         }
@@ -93,7 +93,7 @@ impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
         let to = memory.alloc(request).map_err(|_| BlockError::NoRoom)?;
         if let Some((zone, index)) = memory.zone_of(to).and_then(|zone| Some((zone, zone.frames.index(to)?)))
         {
-            // The contents keep the type that their owner asked for.
+            // The new block keeps the type that the owner of the contents requested.
             let kept = FrameWord::allocated(order, word.migratetype(), word.is_movable());
             zone.frames.hand_over(index, kept);
         }
@@ -109,7 +109,7 @@ impl<L: Locks, E: Relocate> Evacuation<'_, '_, L, E> {
         Err(BlockError::Busy)
     }
 
-    /// Returns the flags of a request for another place: movable, and without reclaim.
+    /// Returns the flags of a request for a new place: movable, and without direct reclaim.
     fn gfp(&self) -> GfpFlags {
         let gfp = GfpFlags::USER | GfpFlags::MOVABLE | GfpFlags::NOWARN;
         let high = if self.zone.kind > ZoneType::Normal { GfpFlags::HIGHMEM } else { GfpFlags::empty() };

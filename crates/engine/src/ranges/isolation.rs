@@ -1,20 +1,18 @@
-//! Isolating pageblocks: requests cannot get their free pages.
+//! Isolation of pageblocks: requests cannot get free pages of isolated pageblocks.
 
 use crate::table::FrameIndex;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{BlockError, Migratetype, Pfn};
 use crate::zone::{Isolation, Zone};
 
-impl<L: Locks> Zone<'_, L> {
-    /// Isolates the pageblock around a frame: its free pages cannot be allocated, and pages freed into it
-    /// become such.
+impl<L: Platform> Zone<'_, L> {
+    /// Isolates the pageblock around a frame: its free pages cannot be allocated, nor can pages that are freed into it.
     ///
-    /// CPUs' lists may still hold pages of the pageblock, and requests get them. [`Zone::drain_all`]
-    /// afterwards puts an end to that: no request that begins later gets a page of the pageblock until the
-    /// isolation ends.
+    /// CPUs' lists may still have pages of the pageblock, which requests may get. Call [`Zone::drain_all`] afterwards:
+    /// then no later request gets a page of the pageblock until the isolation ends.
     ///
     /// # Errors
-    /// See [`BlockError`]; nothing has changed then.
+    /// See [`BlockError`]. After an error nothing has changed.
     pub fn isolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
         let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
         let start = self.blocks.start_of(index);
@@ -24,10 +22,10 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Ends the isolation of the pageblock around a frame, which gets its former type.
+    /// Ends the isolation of the pageblock around a frame. The pageblock gets its former type.
     ///
     /// # Errors
-    /// See [`BlockError`]; nothing has changed then.
+    /// See [`BlockError`]. After an error nothing has changed.
     pub fn unisolate_block(&self, pfn: Pfn) -> Result<(), BlockError> {
         let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
         let mut guard = self.lock();
@@ -35,21 +33,21 @@ impl<L: Locks> Zone<'_, L> {
         guard.unisolate(index, former)
     }
 
-    /// Isolates all pageblocks that a range touches, or none. As with [`Zone::isolate_block`], CPUs' lists
-    /// may still hold pages of them until [`Zone::drain_all`].
+    /// Isolates all pageblocks that a range touches, or none of them. As with [`Zone::isolate_block`], CPUs' lists may
+    /// still have pages of them until [`Zone::drain_all`].
     ///
-    /// A CMA pageblock in the range makes the call fail.
+    /// The call fails if the range touches a CMA pageblock.
     /// Linux counterpart: `start_isolate_page_range` for `MIGRATE_MOVABLE`.
     ///
     /// # Errors
-    /// See [`BlockError`]; nothing has changed then but the order of lists.
+    /// See [`BlockError`]. After an error only the order of blocks on the free lists may have changed.
     pub fn isolate_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
         self.isolate_pageblocks(start, pages, Isolation::of(Migratetype::Movable))
     }
 
     /// Ends the isolation of all pageblocks that a range touches.
     ///
-    /// Each gets its former type; before 6.17 each becomes `migratetype`. A range outside the zone is
+    /// Each pageblock gets its former type, or in eras before 6.17 the type `migratetype`. A range outside the zone is
     /// ignored.
     /// Linux counterpart: `undo_isolate_page_range`.
     pub fn undo_isolate_range(&self, start: Pfn, pages: u64, migratetype: Migratetype) {
@@ -57,7 +55,7 @@ impl<L: Locks> Zone<'_, L> {
         self.unisolate_pageblocks(first, end, migratetype);
     }
 
-    /// Returns the first frame of the pageblocks that a range touches, and the frame behind the last.
+    /// Returns the first frame of the pageblocks that a range touches, and the frame behind their last.
     pub(super) fn pageblock_range(
         &self,
         start: Pfn,
@@ -68,8 +66,8 @@ impl<L: Locks> Zone<'_, L> {
         Ok((self.blocks.start_of(range.start), self.blocks.start_of(last).offset(self.blocks.pages())))
     }
 
-    /// Isolates the first pageblock of a range, the last, and then those between, or none. An end that
-    /// cannot be isolated is found before the rest changes.
+    /// Isolates all pageblocks of a range, or none of them. The first and the last come before those between, so that
+    /// an edge that cannot be isolated is found before the rest changes.
     pub(super) fn isolate_pageblocks(
         &self,
         start: Pfn,
@@ -88,7 +86,7 @@ impl<L: Locks> Zone<'_, L> {
         }
         let mut at = first.offset(block);
         while at < last {
-            // The lock is released before the rest is undone.
+            // The lock must be released before the other pageblocks are restored.
             let isolated = self.lock().isolate(at, isolation);
             if let Err(error) = isolated {
                 self.unisolate_pageblocks(first, at, isolation.afterwards);
@@ -100,8 +98,7 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Isolates the pageblock at an edge of a range, and takes apart a free block that lies across the
-    /// edge.
+    /// Isolates the pageblock at an edge of a range. Splits a free block that lies across the edge.
     ///
     /// Linux counterpart: `isolate_single_pageblock`.
     fn isolate_edge(

@@ -1,4 +1,4 @@
-//! Frames go in by their numbers: into service, into isolation, or to one owner.
+//! Ranges of frame numbers come in; these frames are allocated, isolated, or taken into or out of service.
 
 mod by_address;
 mod contiguous;

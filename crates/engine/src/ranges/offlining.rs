@@ -5,30 +5,32 @@ use core::ops::Range;
 use super::evacuation::Evacuation;
 use crate::compact::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameWord};
 use crate::types::{BlockError, Migratetype, Pfn};
 use crate::zone::{Isolation, Zone, ZoneGuard};
 
-impl<'m, L: Locks> Memory<'m, L> {
-    /// Takes whole pageblocks out of service: isolates them, drains all CPUs' lists, moves what is in use
-    /// to other pageblocks through the embedder, and makes the frames absent.
+impl<'m, L: Platform> Memory<'m, L> {
+    /// Takes whole pageblocks out of service: isolates them, drains all CPUs' lists, lets the embedder move the pages
+    /// in use to other pageblocks, and makes the frames absent.
     ///
-    /// Afterwards nothing refers to the frames, and their memory may be unplugged; a free of one of them
-    /// fails. [`Memory::online_range`] brings them back, as movable pageblocks. Other callers may allocate
-    /// and free meanwhile: once the lists are drained, no request gets a page of the range. Present and
-    /// managed pages go down, the zone's span stays, and so do watermarks and the settings of CPUs' lists.
+    /// Afterwards the engine does not refer to the frames, and their memory may be unplugged. A free of one of them
+    /// fails. [`Memory::online_range`] brings them back, as movable pageblocks. Other callers may allocate and free
+    /// meanwhile; once the lists are drained, no request gets a page of the range. The numbers of present and managed
+    /// pages go down. The zone's span, its watermarks and the settings of CPUs' lists do not change.
     ///
-    /// `cpu` is the one that the caller runs on. A thread that owns a [`crate::Exclusive`] must not call
-    /// it, because it takes the locks of all CPUs' lists.
-    /// Linux counterpart: `offline_pages`, which goes on until a signal comes.
+    /// `cpu` is the CPU that runs the caller. A thread that owns a [`crate::Exclusive`] must not call this function,
+    /// because it takes the locks of all CPUs' lists.
+    /// Linux counterpart: `offline_pages`, which retries until a signal arrives.
     ///
     /// # Errors
-    /// [`BlockError::Unaligned`] unless the range is whole pageblocks, [`BlockError::Unmovable`] for pages
-    /// that cannot be moved, CMA and holes, [`BlockError::WrongState`] if another caller has isolated a
-    /// pageblock of the range, [`BlockError::NoRoom`] if pages find no other place, and
-    /// [`BlockError::Busy`] if a page did not move in five tries. The range is in service then as it was,
-    /// without the pages that have moved; what another caller has isolated stays isolated.
+    /// - [`BlockError::Unaligned`]: the range does not consist of whole pageblocks.
+    /// - [`BlockError::Unmovable`]: the range has pages that cannot be moved, CMA pageblocks or holes.
+    /// - [`BlockError::WrongState`]: another caller has isolated a pageblock of the range. It stays isolated.
+    /// - [`BlockError::NoRoom`]: the memory has no other place for the pages.
+    /// - [`BlockError::Busy`]: a page did not move in five tries.
+    ///
+    /// After an error the range is still in service. Some pages may have moved.
     pub fn offline_range<E: Relocate>(
         &self,
         start: Pfn,
@@ -46,11 +48,9 @@ impl<'m, L: Locks> Memory<'m, L> {
         done
     }
 
-    /// Takes whole pageblocks that the caller has isolated out of service: all of
-    /// [`Memory::offline_range`] but the isolation.
+    /// Takes whole pageblocks out of service as [`Memory::offline_range`] does. The caller has isolated them before.
     ///
-    /// For a caller that empties the range by itself, or tries again. A CMA pageblock comes back as a
-    /// movable one.
+    /// This is for a caller that empties the range itself, or tries again. A CMA pageblock comes back as a movable one.
     ///
     /// # Errors
     /// As [`Memory::offline_range`], and [`BlockError::WrongState`] for a pageblock that is not isolated.
@@ -84,14 +84,14 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns true if every pageblock of a range is isolated.
     fn is_isolated(&self, range: &Range<FrameIndex>) -> bool {
         let mut starts = (range.start.0..range.end.0).step_by(self.blocks.pages() as usize);
         starts.all(|start| self.blocks.get(FrameIndex(start)) == Migratetype::Isolate)
     }
 
-    /// Takes isolated pageblocks that are wholly free out of service.
+    /// Takes isolated pageblocks out of service if they are completely free.
     ///
     /// Linux counterpart: `__offline_isolated_pages`.
     fn take_out(&self, range: Range<FrameIndex>) -> Result<(), BlockError> {
@@ -101,15 +101,15 @@ impl<L: Locks> Zone<'_, L> {
             guard.retire(&range);
             outer
         };
-        // A free block may have reached into a neighbour that is isolated as well.
+        // A free block may have reached into a neighbouring pageblock that is isolated as well.
         self.give_back(outer.start, range.start);
         self.give_back(range.end, outer.end);
         Ok(())
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Makes the frames of whole pageblocks absent, and ends the isolation of these.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Makes the frames of whole pageblocks absent, and ends the isolation of these pageblocks.
     fn retire(&mut self, range: &Range<FrameIndex>) {
         let zone = self.zone;
         for index in range.start.0..range.end.0 {

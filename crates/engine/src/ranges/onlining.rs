@@ -3,18 +3,18 @@
 use core::ops::Range;
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{BlockError, Migratetype, Order, Pfn, SetupError};
 use crate::zone::{Insertion, Zone, ZoneGuard};
 
-impl<L: Locks> Memory<'_, L> {
-    /// Brings absent frames into service as free pages, and counts them among the managed ones: frames
-    /// that [`Memory::offline_range`] took out, or that were absent since the memory was set up.
+impl<L: Platform> Memory<'_, L> {
+    /// Brings absent frames into service as free pages, and counts them as managed. [`Memory::offline_range`] may have
+    /// taken the frames out of service, or they were absent since the memory was set up.
     ///
-    /// A zone grows by frames within its span alone, so an embedder that expects memory later sets
-    /// [`crate::ZoneConfig::spanned`] as large as the zone may become; a zone may begin without any memory.
-    /// Watermarks and the settings of CPUs' lists stay as they are.
+    /// A zone grows only within its span. An embedder that expects memory later sets [`crate::ZoneConfig::spanned`] to
+    /// the size that the zone may reach. A zone may begin without any memory. Watermarks and the settings of CPUs'
+    /// lists do not change.
     /// Linux counterpart: `online_pages`.
     ///
     /// # Errors
@@ -28,12 +28,12 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Sets the type of a pageblock that has no free block yet.
     ///
     /// # Errors
     /// [`BlockError::OutsideZone`] for a frame of another zone,
-    /// [`BlockError::WrongState`] if a free block lies in the pageblock already, or if it is isolated.
+    /// [`BlockError::WrongState`] if the pageblock already has a free block, or is isolated.
     pub fn set_block_type(&self, pfn: Pfn, migratetype: Migratetype) -> Result<(), BlockError> {
         let index = self.frames.index(pfn).ok_or(BlockError::OutsideZone)?;
         let guard = self.lock();
@@ -50,17 +50,17 @@ impl<L: Locks> Zone<'_, L> {
 
     /// Brings absent frames into service as free pages.
     ///
-    /// The blocks are as large as alignment allows, and go to the ends of the lists. The number of managed
-    /// pages stays what the configuration says; [`Memory::online_range`] counts them in.
+    /// The blocks are as large as alignment allows, and go to the tails of the free lists. The number of managed pages
+    /// does not change, because the configuration already counts them; [`Memory::online_range`] adds to it.
     ///
     /// # Errors
-    /// [`SetupError::EmptyZone`] if a frame is outside the zone, and
-    /// [`SetupError::OverlappingZones`] if one is in service already; nothing has changed then.
+    /// [`SetupError::EmptyZone`] if a frame is outside the zone, and [`SetupError::OverlappingZones`] if a frame is
+    /// already in service. After an error nothing has changed.
     pub fn add_free(&self, start: Pfn, pages: u64) -> Result<(), SetupError> {
         self.lock().add_free(start, pages)
     }
 
-    /// Brings absent frames into service as pages in use that are never freed.
+    /// Brings absent frames into service as reserved pages, which are never freed.
     ///
     /// # Errors
     /// As [`Zone::add_free`].
@@ -77,7 +77,7 @@ impl<L: Locks> Zone<'_, L> {
     /// Brings absent frames into service as one allocated block.
     ///
     /// # Errors
-    /// As [`Zone::add_free`]; also for a frame that is not aligned to `order`.
+    /// As [`Zone::add_free`], and for a frame that is not aligned to `order`.
     pub fn add_allocated(
         &self,
         start: Pfn,
@@ -115,7 +115,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Brings absent frames into service as [`Zone::add_free`] does.
     fn add_free(&mut self, start: Pfn, pages: u64) -> Result<(), SetupError> {
         let zone = self.zone;

@@ -1,49 +1,49 @@
-//! Restoring a state that a zone had elsewhere, and reading that state.
+//! Saving the state of a zone, and restoring it in another memory.
 //!
-//! A zone that was dumped block by block is restored in this order: the types of its pageblocks, every
-//! free block in list order, the blocks on per-CPU lists, and the rest of its state.
+//! A zone is restored in this order: the types of its pageblocks, every free block in list order, the blocks on
+//! per-CPU lists, and the rest of its state.
 
 use crate::percpu::{PerCpuSettings, PerCpuState};
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, SetupError};
-use crate::zone::{MOST_PAGES, Passage, Watermarks, Zone, ZoneGuard};
+use crate::zone::{ListOp, MOST_PAGES, Watermarks, Zone, ZoneGuard};
 
-/// The state of a zone besides its blocks and their types.
+/// The state of a zone apart from its blocks and the types of its pageblocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ZoneState {
-    /// The number of pages by which fallbacks raised the marks. Linux counterpart: `watermark_boost`.
+    /// The number of pages by which fallbacks raised the watermarks. Linux counterpart: `watermark_boost`.
     pub watermark_boost: u64,
-    /// Pages of blocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
+    /// The number of pages of pageblocks reserved for atomic requests. Linux counterpart: `nr_reserved_highatomic`.
     pub reserved_highatomic: u64,
-    /// Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    /// True if kswapd is to reclaim because of a boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
     pub boosted: bool,
-    /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    /// True while reclaim works on the zone. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub reclaim_active: bool,
-    /// Linux counterpart: `ZONE_BELOW_HIGH`.
+    /// True if the zone fell below its high watermark. Linux counterpart: `ZONE_BELOW_HIGH`.
     pub below_high: bool,
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Brings absent frames into service as one free block at the end of a list.
+impl<L: Platform> Zone<'_, L> {
+    /// Brings absent frames into service as one free block at the tail of a free list.
     ///
     /// # Errors
-    /// As [`Zone::add_free`]; also [`SetupError::BadBlock`] for a frame that is not aligned to
-    /// `order`, an order above the largest and, with hygiene, another type's list.
+    /// As [`Zone::add_free`]; also [`SetupError::BadBlock`] for a frame that is not aligned to `order`, for an order
+    /// above the largest and, with hygiene, for a list of another type than the pageblock's.
     pub fn add_free_block(&self, pfn: Pfn, order: Order, list: Migratetype) -> Result<(), SetupError> {
         if !self.may_be_listed(pfn, list) {
             return Err(SetupError::BadBlock { at: pfn });
         }
         let mut guard = self.lock();
         let index = guard.absent_block(pfn, order)?;
-        guard.pass(index, order, Passage::Enter(list, Place::Tail));
+        guard.update_list(index, order, ListOp::Enter(list, Place::Tail));
         guard.account_before_hygiene(order.pages() as i64, list);
         Ok(())
     }
 
-    /// Brings absent frames into service as one block at the end of one of a CPU's lists.
+    /// Brings absent frames into service as one block at the tail of one of a CPU's lists.
     ///
-    /// `origin` is the type that the block was freed under, which only the eras without hygiene use.
+    /// `origin` is the type under which the block was freed. Only the eras without hygiene use it.
     ///
     /// # Errors
     /// As [`Zone::add_free_block`]; also [`SetupError::NoCpu`] for an absent CPU, and
@@ -70,22 +70,22 @@ impl<L: Locks> Zone<'_, L> {
         Ok(())
     }
 
-    /// Returns the state of a CPU's lists besides their blocks; `None` for an absent CPU.
+    /// Returns the state of a CPU's lists apart from their blocks; `None` for an absent CPU.
     pub fn percpu_state(&self, cpu: u16) -> Option<PerCpuState> {
         self.lock_lists(cpu).map(|lists| lists.state())
     }
 
-    /// Sets the state of a CPU's lists besides their blocks. Nothing happens for an absent CPU.
+    /// Sets the state of a CPU's lists apart from their blocks. For an absent CPU nothing happens.
     pub fn restore_percpu_state(&self, cpu: u16, state: PerCpuState) {
         if let Some(mut lists) = self.lock_lists(cpu) {
             lists.set_state(state, &self.switches);
         }
     }
 
-    /// Changes the settings of a CPU's lists. Nothing happens for an absent CPU.
+    /// Changes the settings of a CPU's lists. For an absent CPU nothing happens.
     ///
-    /// A batch of 0 counts as 1, and one of more than 2^20 as that; bounds of more than 2^30 count as that,
-    /// and may cross.
+    /// A batch of 0 counts as 1, and a batch above 2^20 as 2^20. Bounds above 2^30 count as 2^30. The lower bound may
+    /// exceed the upper one.
     /// Linux counterpart: `pageset_update`.
     pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
         if let Some(mut lists) = self.lock_lists(cpu) {
@@ -93,7 +93,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Returns the state of the zone besides its blocks.
+    /// Returns the state of the zone apart from its blocks.
     pub fn state(&self) -> ZoneState {
         let shared = &self.shared;
         ZoneState {
@@ -105,7 +105,7 @@ impl<L: Locks> Zone<'_, L> {
         }
     }
 
-    /// Sets the state of the zone besides its blocks.
+    /// Sets the state of the zone apart from its blocks.
     pub fn restore_state(&self, state: ZoneState) {
         let shared = &self.shared;
         let mut guard = self.lock();
@@ -130,7 +130,7 @@ impl<L: Locks> Zone<'_, L> {
         self.shared.boost.store(0, Ordering::Relaxed);
     }
 
-    /// Changes the amount by which one fallback raises the marks, in ten-thousandths of the high one.
+    /// Changes the amount by which one fallback raises the watermarks, in ten-thousandths of the high watermark.
     ///
     /// Linux counterpart: `vm.watermark_boost_factor`.
     pub fn set_watermark_boost_factor(&self, factor: u32) {
@@ -138,8 +138,8 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
-    /// Marks the frames of an absent block as tails. Returns the first.
+impl<L: Platform> ZoneGuard<'_, '_, L> {
+    /// Marks the frames of an absent block as tails. Returns the first frame.
     fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
         let zone = self.zone;
         let (start, end) = zone.absent_range(pfn, order.pages())?;

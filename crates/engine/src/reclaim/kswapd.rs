@@ -1,34 +1,34 @@
-//! Reclaim: by kswapd to the high mark, and by requests themselves.
+//! Reclaim: background reclaim by kswapd up to the high watermark, and direct reclaim by requests.
 
 use super::shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 use crate::compact::{compact_gap, gfp_allows_compaction};
 use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
-use crate::table::sync::{AtomicU32, Locks, Ordering};
+use crate::table::sync::{AtomicU32, Ordering, Platform};
 use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
 use crate::zone::{Admission, Mark, Zone};
 
-/// The number of pages that a request reclaims by itself, and the least that kswapd reclaims for a zone.
+/// The number of pages that direct reclaim frees for a request, and the least that kswapd reclaims for a zone.
 ///
 /// Units: pages. Linux counterpart: `SWAP_CLUSTER_MAX`.
 const SWAP_CLUSTER_MAX: u64 = 32;
 
-/// The part of memory that is looked at first: all of it divided by two to this power.
+/// The priority at which reclaim starts. At priority `n` it scans the pages divided by 2^n.
 ///
 /// Linux counterpart: `DEF_PRIORITY`.
 const DEF_PRIORITY: u8 = 12;
 
-/// The most rounds of one call, whatever the embedder answers.
+/// The most rounds of one call. It bounds the call if the embedder never frees enough.
 const MOST_ROUNDS: u32 = 4096;
 
-impl<L: Locks> Memory<'_, L> {
-    /// Returns true if a node's kswapd should go to work: a request came below a low mark, or a
-    /// fallback has raised the marks.
+impl<L: Platform> Memory<'_, L> {
+    /// Returns true if a node's kswapd should run: a request found a zone below its low watermark, or a fallback raised
+    /// the watermarks.
     pub fn is_kswapd_wanted(&self, node: u16) -> bool {
         let boosted = || self.zones_of(node, ZoneType::Device).any(|zone| zone.watermark_boost() > 0);
         self.node(node).is_some_and(|state| state.kswapd.is_wanted() || boosted())
     }
 
-    /// Returns true if a zone of a node has blocks of an order above its high mark. In defrag mode only
+    /// Returns true if a zone of a node has a block of this order and is above its high watermark. In defrag mode only
     /// pages in whole pageblocks count for orders above 0.
     ///
     /// Linux counterpart: `pgdat_balanced`.
@@ -44,16 +44,16 @@ impl<L: Locks> Memory<'_, L> {
             })
     }
 
-    /// Does kswapd's work for a node: reclaims until a zone is above its high mark and for boosts, then
-    /// wakes kcompactd.
+    /// Runs kswapd for a node: reclaims until a zone is above its high watermark and boosts are relaxed, then wakes
+    /// kcompactd.
     ///
-    /// `cpu` is the one it runs on. Returns true if the node is balanced.
+    /// `cpu` is the CPU that runs the caller. Returns true if the node is balanced.
     /// Linux counterpart: `balance_pgdat` and going to sleep.
     pub fn kswapd<E: Shrinker<L>>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
         let Some(state) = self.node(node).filter(|_| cpu < self.cpus()) else { return false };
-        let (order, asked) = state.kswapd.take();
+        let (order, requested) = state.kswapd.take();
         let boosted = self.zones_of(node, ZoneType::Device).filter(|zone| zone.watermark_boost() > 0);
-        let highest = boosted.map(|zone| zone.kind).max().map_or(asked, |kind| kind.max(asked));
+        let highest = boosted.map(|zone| zone.kind).max().map_or(requested, |kind| kind.max(requested));
         let stopped_at = self.balance(node, cpu, order, highest, embedder);
         let hopeless = state.kswapd_failures.load(Ordering::Relaxed) >= MAX_RECLAIM_RETRIES;
         let balanced = self.is_node_balanced(node, stopped_at, highest);
@@ -64,7 +64,10 @@ impl<L: Locks> Memory<'_, L> {
         balanced
     }
 
-    /// Linux counterpart: `balance_pgdat`. Returns the order that it has ended with.
+    /// Reclaims until the node is balanced for `order`, or until more reclaim cannot help. Returns the order at the
+    /// end.
+    ///
+    /// Linux counterpart: `balance_pgdat`.
     fn balance<E: Shrinker<L>>(
         &self,
         node: u16,
@@ -105,8 +108,7 @@ impl<L: Locks> Memory<'_, L> {
             let now = self.shrink(control, embedder);
             total += now;
             if total.reclaimed >= compact_gap(order) {
-                // Fragmentation may keep the zone from ever having the block, so more reclaim would not
-                // help.
+                // Because of fragmentation the zone may never get the block, so more reclaim would not help.
                 order = Order::ZERO;
             }
             for_boost -= for_boost.min(now.reclaimed);
@@ -136,7 +138,7 @@ impl<L: Locks> Memory<'_, L> {
         order
     }
 
-    /// Counts a run that freed nothing although it should have.
+    /// Counts a run that freed nothing although the node is not balanced.
     fn note_outcome(
         &self,
         failures: &AtomicU32,
@@ -153,7 +155,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Has the embedder reclaim, and counts the pages scanned and freed.
+    /// Lets the embedder reclaim, and counts the pages scanned and freed.
     fn shrink<E: Shrinker<L>>(&self, control: ShrinkControl, embedder: &mut E) -> Reclaimed {
         let now = embedder.shrink(self, control);
         let (scan, steal) = match control.reclaimer {
@@ -165,7 +167,7 @@ impl<L: Locks> Memory<'_, L> {
         now
     }
 
-    /// Reclaims for a request. Returns true if it made progress.
+    /// Runs direct reclaim for a request. Returns true if it made progress.
     ///
     /// Linux counterpart: `try_to_free_pages`.
     pub(crate) fn reclaim_directly<E: Shrinker<L>>(&self, request: &Request, embedder: &mut E) -> bool {
@@ -244,12 +246,12 @@ impl<L: Locks> Memory<'_, L> {
             && self.reclaimable(node, highest, embedder) > compact_gap(order)
     }
 
-    /// Returns the number of pages that could be reclaimed at best.
+    /// Returns the largest number of pages that could be reclaimed.
     fn reclaimable<E: Shrinker<L>>(&self, node: u16, highest: ZoneType, embedder: &mut E) -> u64 {
         self.zones_of(node, highest).map(|zone| embedder.reclaimable_pages(node, zone.kind)).sum()
     }
 
-    /// Returns true if a zone has a block for a request above its min mark, or compaction may make one.
+    /// Returns true if a zone has a block for a request above its min watermark, or compaction may make one.
     fn has_or_can_make(&self, zone: &Zone<'_, L>, request: &Request) -> bool {
         let highest_zone = request.gfp.highest_zone() as usize;
         let order = request.order;
@@ -258,7 +260,7 @@ impl<L: Locks> Memory<'_, L> {
             || zone.may_compact(order, Mark::Min, highest_zone, self.tunables())
     }
 
-    /// Returns true if reclaim is left out because a zone has a block or room to compact.
+    /// Returns true if reclaim is not needed, because a zone has a block or enough free pages to compact.
     ///
     /// Linux counterpart: `compaction_ready`.
     fn is_ready_to_compact(&self, zone: &Zone<'_, L>, request: &Request) -> bool {

@@ -1,4 +1,4 @@
-//! The number of missing pages goes in; the embedder frees pages.
+//! The number of missing pages comes in; the embedder frees pages, and the number of freed pages goes out.
 
 mod kswapd;
 mod shrinker;

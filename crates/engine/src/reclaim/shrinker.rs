@@ -1,26 +1,26 @@
-//! The embedder's part in reclaim.
+//! The embedder's part in reclaim: the trait that frees pages.
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{GfpFlags, Order, ZoneType};
 
-/// Frees pages whose contents can be had again, for an embedder that knows who uses them.
+/// Frees pages whose contents can be read or computed again. The embedder implements it, because it knows the users of
+/// each page.
 ///
 /// Linux counterpart: `shrink_node`, and the shrinkers that it calls.
-pub trait Shrinker<L: Locks> {
-    /// Looks for pages to free, and frees them by [`Memory::free`] before it returns.
+pub trait Shrinker<L: Platform> {
+    /// Scans for pages to free, and frees them by [`Memory::free`] before it returns.
     ///
-    /// It may free fewer pages than wanted, or more. It must not ask the memory for pages by a request
-    /// that may reclaim.
+    /// It may free fewer pages than wanted, or more. It must not make a request that may reclaim.
     fn shrink(&mut self, memory: &Memory<'_, L>, control: ShrinkControl) -> Reclaimed;
 
-    /// Returns the number of pages of one zone that could be reclaimed at best.
+    /// Returns the largest number of pages of one zone that could be reclaimed.
     ///
     /// Units: pages. Linux counterpart: `zone_reclaimable_pages`.
     fn reclaimable_pages(&mut self, node: u16, zone: ZoneType) -> u64;
 }
 
-/// What is to be reclaimed.
+/// The parameters of one round of reclaim.
 ///
 /// Linux counterpart: `struct scan_control`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,31 +34,32 @@ pub struct ShrinkControl {
     pub cpu: u16,
     /// The number of pages wanted.
     pub wanted: u64,
-    /// The part of the pages to look at: all of them divided by two to this power, 12 to 0.
+    /// The priority of the scan, from 12 down to 0: the number of pages to scan is all pages divided by 2^priority.
     pub priority: u8,
-    /// The order of the block that is wanted in the end.
+    /// The order of the block for which memory is reclaimed.
     pub order: Order,
-    /// The flags of the request; kswapd's allow everything.
+    /// The flags of the request. The flags of kswapd allow everything.
     pub gfp: GfpFlags,
-    /// Who reclaims.
+    /// The caller: kswapd or a request.
     pub reclaimer: Reclaimer,
-    /// True to free only pages that need not be written first, as for a boost of the marks.
+    /// True to free only pages that need not be written first. kswapd sets it while it reclaims for a boost of the
+    /// watermarks.
     pub clean_only: bool,
 }
 
-/// Who reclaims.
+/// The caller of reclaim.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reclaimer {
-    /// The node's daemon.
+    /// The node's kswapd.
     Kswapd,
-    /// A request.
+    /// A request, by direct reclaim.
     Direct,
 }
 
 /// The result of reclaim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Reclaimed {
-    /// Pages looked at.
+    /// Pages scanned.
     pub scanned: u64,
     /// Pages freed.
     pub reclaimed: u64,
@@ -72,7 +73,7 @@ impl core::ops::AddAssign for Reclaimed {
 }
 
 /// No page can be reclaimed.
-impl<L: Locks> Shrinker<L> for () {
+impl<L: Platform> Shrinker<L> for () {
     fn shrink(&mut self, _: &Memory<'_, L>, _: ShrinkControl) -> Reclaimed {
         Reclaimed::default()
     }

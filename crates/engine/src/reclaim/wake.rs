@@ -1,12 +1,12 @@
-//! What an embedder's kswapd asks of the memory, and may change.
+//! Waking of kswapd, and the functions that an embedder's own kswapd needs.
 
 use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
 use crate::zone::{Admission, Mark, Zone};
 
-impl<L: Locks> Memory<'_, L> {
-    /// Asks for kswapd in every zone that a request may use.
+impl<L: Platform> Memory<'_, L> {
+    /// Wakes kswapd for every zone that a request may use.
     ///
     /// Linux counterpart: `wake_all_kswapds`.
     #[cold]
@@ -20,8 +20,8 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Asks a node's kswapd to free pages for a request, or kcompactd if the node is balanced or its
-    /// kswapd has failed too often.
+    /// Wakes a node's kswapd for a request. Wakes kcompactd instead if the node is balanced or its kswapd has failed
+    /// too often.
     ///
     /// Linux counterpart: `wakeup_kswapd`.
     fn wake_daemons(&self, node: u16, request: &Request) {
@@ -43,8 +43,8 @@ impl<L: Locks> Memory<'_, L> {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
-    /// Returns true if a request has asked for kswapd since the last call.
+impl<L: Platform> Zone<'_, L> {
+    /// Returns true if a request has woken kswapd since the last call of this function.
     pub fn take_kswapd_wake(&self) -> bool {
         let wanted = &self.shared.kswapd_wanted;
         let woken = wanted.load(Ordering::Relaxed);
@@ -66,23 +66,23 @@ impl<L: Locks> Zone<'_, L> {
         )
     }
 
-    /// Sets whether reclaim is under way, which keeps the zone's per-CPU lists short.
+    /// Sets whether reclaim is active. Active reclaim keeps the zone's per-CPU lists short.
     ///
     /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub fn set_reclaim_active(&self, active: bool) {
         self.shared.reclaim_active.store(active, Ordering::Relaxed);
-        // The next hold of the zone lock computes it anew.
+        // The next hold of the zone lock computes it again.
         self.shared.plenty.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the number of pages by which fallbacks have raised the marks.
+    /// Returns the number of pages by which fallbacks have raised the watermarks.
     ///
     /// Units: pages. Linux counterpart: `zone->watermark_boost`.
     pub fn watermark_boost(&self) -> u64 {
         self.shared.boost.load(Ordering::Relaxed)
     }
 
-    /// Lowers the boost by `pages`, as kswapd does once it has reclaimed for it.
+    /// Lowers the boost of the watermarks by `pages`. kswapd does so after it has reclaimed for the boost.
     pub fn relax_boost(&self, pages: u64) {
         let _guard = self.lock();
         let boost = self.shared.boost.load(Ordering::Relaxed);

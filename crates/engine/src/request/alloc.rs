@@ -1,23 +1,23 @@
-//! The way of a request: the fast path, an attempt above the low marks, and the slow path.
+//! Allocation: the fast path, one attempt above the low watermarks, and the slow path.
 
-use super::direct_reclaim::{Embedder, Nobody};
+use super::direct_reclaim::{Embedder, NoReclaim};
 use super::slowpath::{Helper, SlowPath};
 use crate::compact::Relocate;
 use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::reclaim::Shrinker;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{AllocError, AllocFlags, GfpFlags, Order, Pfn, Request};
 use crate::zone::{Mark, Zone};
 
-impl<'m, L: Locks> Memory<'m, L> {
-    /// Answers a request with the first frame of a block.
+impl<'m, L: Platform> Memory<'m, L> {
+    /// Allocates a block, and returns its first frame.
     ///
-    /// Nothing is reclaimed or compacted; [`Memory::alloc_with`] does that. A request that finds no block
-    /// gives back the per-CPU lists and the reserve for atomic requests, looks again, and then fails.
+    /// The call does not reclaim or compact; [`Memory::alloc_with`] does. If a request finds no block, it drains the
+    /// per-CPU lists and the reserve for atomic requests, tries once more, and then fails.
     ///
-    /// Giving the lists back waits for whoever holds them: if another thread has an [`crate::Exclusive`],
-    /// until that one pauses or ends, however long it sleeps. Requests without
-    /// [`GfpFlags::DIRECT_RECLAIM`] give nothing back, and never wait for it.
+    /// A drain waits for the locks of the lists. If another thread has an [`crate::Exclusive`], the drain waits until
+    /// that thread pauses or ends it, even if the thread sleeps. Requests without [`GfpFlags::DIRECT_RECLAIM`] do not
+    /// drain, and never wait for the lists.
     /// Linux counterpart: `__alloc_pages`.
     ///
     /// # Errors
@@ -26,16 +26,15 @@ impl<'m, L: Locks> Memory<'m, L> {
     pub fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
         match self.alloc_fast(request) {
             Some(pfn) => Ok(pfn),
-            None => self.alloc_checked(request, Nobody),
+            None => self.alloc_checked(request, NoReclaim),
         }
     }
 
-    /// Answers a request as [`Memory::alloc`] does, but a request that may wait reclaims and compacts
-    /// through the embedder before it fails.
+    /// Allocates a block as [`Memory::alloc`] does, but a request that may wait reclaims and compacts through the
+    /// embedder before it fails.
     ///
-    /// Lists that are given back are waited for as [`Memory::alloc`] does.
-    /// The number of rounds is bounded, and no task is killed: where Linux tries for ever or starts the
-    /// out-of-memory killer, the request fails.
+    /// Drains wait for the locks of the lists as in [`Memory::alloc`]. The number of rounds is bounded, and no task is
+    /// killed: where Linux tries for ever or starts the out-of-memory killer, the request fails.
     /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.
     ///
     /// # Errors
@@ -51,12 +50,12 @@ impl<'m, L: Locks> Memory<'m, L> {
             None if request.gfp.contains(GfpFlags::DIRECT_RECLAIM) => {
                 self.alloc_checked(request, Embedder::new(embedder))
             }
-            None => self.alloc_checked(request, Nobody),
+            None => self.alloc_checked(request, NoReclaim),
         }
     }
 
-    /// Takes a block off the stack of a CPU's list. Returns `None` for an order above 3, if the zone is
-    /// short of pages, if the stack is empty, and if another caller holds the lists.
+    /// Takes a block from the stack of a CPU's list. Returns `None` for an order above 3, if the zone is short of
+    /// pages, if the stack is empty, and if another caller holds the lock of the lists.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn alloc_fast(&self, request: Request) -> Option<Pfn> {
@@ -98,7 +97,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(zone.hand_out(index, request, cpu))
     }
 
-    /// Answers a request from its first zone if that zone has plenty. Returns `None` otherwise.
+    /// Allocates a block from the first zone of a request if that zone has plenty. Returns `None` otherwise.
     fn alloc_from_first_zone(
         &self,
         first_zones: &FirstZones,
@@ -109,11 +108,11 @@ impl<'m, L: Locks> Memory<'m, L> {
         zone.alloc_from_plenty(request, cpu, || zone.try_lock_lists(request.cpu))
     }
 
-    /// Fails the request if no zone has a block for it and nothing will be done to make one. Returns true if
-    /// it failed. `makes_room` says that for a request that may wait, more is done than to drain.
+    /// Fails the request if no zone has a block for it and the slow path could not make one. Returns true if the
+    /// request failed. `makes_room` is true if the slow path reclaims or compacts for a request that may wait.
     ///
-    /// No mark and no right can help such a request, and nothing is given back for it. The same numbers
-    /// and marks change as on the slow path.
+    /// No watermark and no reserve can help such a request, so nothing is drained for it. The counters and flags of the
+    /// zones change as on the slow path.
     pub(super) fn fails_without_blocks(
         &self,
         request: &Request,

@@ -1,20 +1,20 @@
-//! One attempt at a request: admission, zone by zone, and a block of the first that has one.
+//! One attempt to allocate: the watermark check of each zone, and a block from the first zone that has one.
 
 use core::ops::DerefMut;
 
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::table::{FrameIndex, FrameWord};
-use crate::types::{AllocFlags, Migratetype, Order, Pfn, Request, Want};
+use crate::types::{AllocContext, AllocFlags, Migratetype, Order, Pfn, Request};
 use crate::zone::{Admission, Mark, Zone};
 
-/// A block that was found for a request, and the block's zone.
+/// A block that was found for a request, with its zone.
 pub(super) type FoundBlock<'m, L> = (&'m Zone<'m, L>, FrameIndex);
 
-impl<'m, L: Locks> Memory<'m, L> {
-    /// Takes a block from the first zone of the zonelist that admits the request and has one. Goes through
-    /// the list a second time without [`AllocFlags::NOFRAGMENT`], unless in defrag mode.
+impl<'m, L: Platform> Memory<'m, L> {
+    /// Takes a block from the first zone of the zonelist that admits the request and has a block. If there is none,
+    /// tries the zonelist a second time without [`AllocFlags::NOFRAGMENT`], except in defrag mode.
     ///
     /// Linux counterpart: `get_page_from_freelist`.
     pub(super) fn try_zones(
@@ -30,8 +30,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.try_zones_once(request, mark, flags.difference(AllocFlags::NOFRAGMENT))
     }
 
-    /// Goes through the zonelist once. Ends without a block where [`AllocFlags::NOFRAGMENT`] would lead to
-    /// another node: local memory matters more than unmixed pageblocks.
+    /// Tries the zones of the zonelist once. Returns `None` if [`AllocFlags::NOFRAGMENT`] would lead to another node,
+    /// because local memory matters more than unmixed pageblocks.
     fn try_zones_once(&self, request: &Request, mark: Mark, flags: AllocFlags) -> Option<FoundBlock<'m, L>> {
         let order = request.order;
         let highest_zone = request.gfp.highest_zone() as usize;
@@ -45,8 +45,8 @@ impl<'m, L: Locks> Memory<'m, L> {
             if !zone.admits_and_marks(admission) && !flags.contains(AllocFlags::NO_WATERMARKS) {
                 continue;
             }
-            let want = Want { order, migratetype: request.gfp.migratetype(), flags };
-            let taken = zone.take(request.cpu, want, mark);
+            let context = AllocContext { order, migratetype: request.gfp.migratetype(), flags };
+            let taken = zone.take(request.cpu, context, mark);
             zone.wake_for_boost(flags, &self.requests[usize::from(request.cpu)]);
             if let Some(index) = taken {
                 return Some((zone, index));
@@ -56,50 +56,55 @@ impl<'m, L: Locks> Memory<'m, L> {
     }
 }
 
-impl<'m, L: Locks> Zone<'m, L> {
-    /// Returns true if the zone is above every mark that any request of this order is compared with.
+impl<'m, L: Platform> Zone<'m, L> {
+    /// Returns true if the zone is above every watermark that applies to any request of this order.
     #[inline]
     pub(crate) fn has_plenty(&self, order: Order) -> bool {
         u32::from(order.get()) < self.shared.plenty.load(Ordering::Relaxed)
     }
 
-    /// Takes a block from a CPU's list or, if that gives none, from the free lists.
+    /// Takes a block from a CPU's list or, if that has none, from the free lists.
     ///
     /// Linux counterpart: `rmqueue`.
-    fn take(&self, cpu: u16, want: Want, mark: Mark) -> Option<FrameIndex> {
-        let from_list = self.has_percpu_list(want.order).then(|| self.take_percpu(cpu, want)).flatten();
-        let reserves = want.flags.contains(AllocFlags::HIGHATOMIC);
+    fn take(&self, cpu: u16, context: AllocContext, mark: Mark) -> Option<FrameIndex> {
+        let from_list = self.has_percpu_list(context.order).then(|| self.take_percpu(cpu, context)).flatten();
+        let reserves = context.flags.contains(AllocFlags::HIGHATOMIC);
         let (index, reserve) = if let Some(index) = from_list {
             (index, reserves && !self.switches.highatomic_first)
         } else {
-            let index = self.lock().take_direct(want)?;
+            let index = self.lock().take_direct(context)?;
             (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
         };
         if reserve {
-            self.reserve_highatomic(index, want.order);
+            self.reserve_highatomic(index, context.order);
         }
         Some(index)
     }
 
-    /// Returns the flags of the first attempt of a request that tries this zone first.
+    /// Returns the flags of the first attempt for a request that tries this zone first.
     pub(super) fn first_flags(&self, request: Request) -> AllocFlags {
         let mut flags = AllocFlags::fast(request.gfp);
-        flags.set(AllocFlags::NOFRAGMENT, self.unmixed.is_wished());
+        flags.set(AllocFlags::NOFRAGMENT, self.unmixed.is_set());
         if self.switches.highatomic_first {
             flags |= AllocFlags::highatomic(request.gfp, request.order);
         }
         flags
     }
 
-    /// Returns what a request wants, or `None` if it has rights or wishes beyond the ordinary.
-    pub(super) fn ordinary_want(&self, request: Request) -> Option<Want> {
+    /// Returns the context of a request without access to reserves. Returns `None` if the request has such access, or
+    /// must avoid mixed pageblocks.
+    pub(super) fn ordinary_context(&self, request: Request) -> Option<AllocContext> {
         let flags = self.first_flags(request);
         let is_ordinary = !flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC);
-        is_ordinary.then(|| Want { order: request.order, migratetype: request.gfp.migratetype(), flags })
+        is_ordinary.then(|| AllocContext {
+            order: request.order,
+            migratetype: request.gfp.migratetype(),
+            flags,
+        })
     }
 
-    /// Answers a request if the zone has plenty. `lists` returns the CPU's lists, and is called only for
-    /// an order that has per-CPU lists.
+    /// Allocates a block if the zone has plenty. `lists` returns the CPU's lists, and is called only for an order that
+    /// has per-CPU lists.
     #[inline]
     pub(super) fn alloc_from_plenty<G: DerefMut<Target = PerCpuLists<'m>>>(
         &self,
@@ -120,28 +125,28 @@ impl<'m, L: Locks> Zone<'m, L> {
             }
             return self.alloc_from_lists(&mut lists, request, cpu);
         }
-        let want = self.ordinary_want(request)?;
-        let index = self.lock().take_direct(want)?;
-        self.wake_for_boost(want.flags, cpu);
+        let context = self.ordinary_context(request)?;
+        let index = self.lock().take_direct(context)?;
+        self.wake_for_boost(context.flags, cpu);
         Some(self.hand_out(index, request, cpu))
     }
 
-    /// Answers a request from lists that the caller holds. The zone has plenty.
+    /// Allocates a block from lists that the caller has locked. The zone must have plenty.
     pub(super) fn alloc_from_lists(
         &self,
         lists: &mut PerCpuLists<'m>,
         request: Request,
         cpu: &CpuRequests,
     ) -> Option<Pfn> {
-        let want = self.ordinary_want(request)?;
+        let context = self.ordinary_context(request)?;
         lists.note_allocs(1);
-        let index = self.take_from_lists(lists, want).or_else(|| self.lock().take_direct(want))?;
-        self.wake_for_boost(want.flags, cpu);
+        let index = self.take_from_lists(lists, context).or_else(|| self.lock().take_direct(context))?;
+        self.wake_for_boost(context.flags, cpu);
         Some(self.hand_out(index, request, cpu))
     }
 
-    /// Hands a found block to the caller of a request: sets the frame's word, counts the request, and
-    /// returns the first frame.
+    /// Hands a block to the caller of a request: sets the frame's word, counts the request, and returns the first
+    /// frame.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     pub(super) fn hand_out(&self, index: FrameIndex, request: Request, cpu: &CpuRequests) -> Pfn {
@@ -150,8 +155,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         self.deliver(index, FrameWord::requested(request.order, wanted), wanted, cpu)
     }
 
-    /// Gives a block to its new owner, counts it if it lies in another type's pageblock, and returns its first
-    /// frame.
+    /// Gives a block to its new owner, counts a type mismatch if it lies in another type's pageblock, and returns its
+    /// first frame.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     pub(super) fn deliver(
@@ -161,7 +166,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         wanted: Migratetype,
         cpu: &CpuRequests,
     ) -> Pfn {
-        // What is rare is one call at the end, across which nothing need be kept.
+        // The rare case is one call at the end, so that no register must be saved across it.
         if self.blocks.is_of(index, wanted)
             && let Some((pfn, frame)) = self.frames.in_run(index)
         {
@@ -187,7 +192,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     }
 
     fn count_unless_allowed(&self, index: FrameIndex, wanted: Migratetype, cpu: &CpuRequests) {
-        // Movable pages may be in CMA pageblocks, any in the reserve for atomic requests.
+        // Movable pages may lie in CMA pageblocks, pages of any type in the reserve for atomic requests.
         let is_allowed = match self.blocks.get(index) {
             Migratetype::Cma => wanted == Migratetype::Movable,
             other => other == Migratetype::HighAtomic,
@@ -197,7 +202,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         }
     }
 
-    /// Counts a wake of kswapd if a fallback has raised the marks since the last one.
+    /// Counts a wake of kswapd if a fallback has raised the watermarks since the last wake.
     fn wake_for_boost(&self, flags: AllocFlags, cpu: &CpuRequests) {
         if flags.contains(AllocFlags::KSWAPD) && self.shared.boosted.load(Ordering::Relaxed) {
             self.shared.boosted.store(false, Ordering::Relaxed);

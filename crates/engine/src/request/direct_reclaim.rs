@@ -1,4 +1,4 @@
-//! The helpers of the slow path: nobody, or the embedder by reclaim and compaction.
+//! The helpers of the slow path: [`NoReclaim`], which only drains, and [`Embedder`], which reclaims and compacts.
 
 use core::ops::ControlFlow;
 
@@ -7,22 +7,21 @@ use super::slowpath::{Helped, Helper, SlowPath};
 use crate::compact::{CompactPriority, CompactResult, Relocate, gfp_allows_compaction};
 use crate::memory::MAX_RECLAIM_RETRIES;
 use crate::reclaim::Shrinker;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request};
 use crate::zone::{Admission, Mark};
 
-/// The most compactions that seemed to help before the priority is raised.
+/// The number of compactions that may seem to help before the priority is raised.
 ///
 /// Linux counterpart: `MAX_COMPACT_RETRIES`.
 const MAX_COMPACT_RETRIES: u32 = 16;
 
-/// Nobody reclaims or compacts. The reserve for atomic requests and the per-CPU lists are given back,
-/// once.
-pub(super) struct Nobody;
+/// A helper that does not reclaim or compact. It drains the reserve for atomic requests and the per-CPU lists once.
+pub(super) struct NoReclaim;
 
-impl<'m, L: Locks> Helper<'m, L> for Nobody {
+impl<'m, L: Platform> Helper<'m, L> for NoReclaim {
     const MOST_ROUNDS: u32 = 1;
-    const STARTS_OVER_MIXED: bool = true;
+    const RETRY_WITHOUT_NOFRAGMENT: bool = true;
     const MAKES_ROOM: bool = false;
 
     fn help_first(_: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
@@ -53,7 +52,7 @@ impl<'m, L: Locks> Helper<'m, L> for Nobody {
     }
 }
 
-/// The embedder frees pages by its shrinker, and compaction moves others through its relocation.
+/// A helper that reclaims through the embedder's [`Shrinker`], and compacts through its [`Relocate`].
 pub(super) struct Embedder<'e, E> {
     /// The embedder.
     user: &'e mut E,
@@ -62,7 +61,7 @@ pub(super) struct Embedder<'e, E> {
     compacted: CompactResult,
     /// The number of compactions at this priority that seemed to help.
     compactions: u32,
-    /// The number of rounds in a row without progress.
+    /// The number of consecutive rounds without progress.
     fruitless: u32,
 }
 
@@ -78,9 +77,9 @@ impl<'e, E> Embedder<'e, E> {
     }
 }
 
-impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> {
+impl<'m, L: Platform, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> {
     const MOST_ROUNDS: u32 = 256;
-    const STARTS_OVER_MIXED: bool = false;
+    const RETRY_WITHOUT_NOFRAGMENT: bool = false;
     const MAKES_ROOM: bool = true;
 
     fn help_first(path: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
@@ -95,7 +94,7 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> 
         }
     }
 
-    /// Reclaims, compacts, and decides if another round is worth it.
+    /// Reclaims, compacts, and decides whether another round may help.
     fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L> {
         let (gfp, costly) = (path.request.gfp, path.request.order > Order::COSTLY);
         let progress = path.memory.reclaim_directly(&path.request, path.helper.user);
@@ -127,7 +126,9 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> 
     }
 }
 
-impl<'m, L: Locks, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E>> {
+impl<'m, L: Platform, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E>> {
+    /// Attempts the request, and once more after a drain of the reserve and the per-CPU lists.
+    ///
     /// Linux counterpart: the end of `__alloc_pages_direct_reclaim`.
     fn attempt_then_drain(&self) -> Option<FoundBlock<'m, L>> {
         self.attempt().or_else(|| {
@@ -137,15 +138,15 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E
         })
     }
 
-    /// Returns true if compaction comes before reclaim: for an order above 3, and for one above 0 whose
-    /// pages stay where they are.
+    /// Returns true if compaction comes before reclaim: for orders above 3, and for unmovable and reclaimable requests
+    /// above order 0.
     fn compacts_first(&self) -> bool {
         let Request { order, gfp, .. } = self.request;
         gfp_allows_compaction(gfp)
             && (order > Order::COSTLY || (order > Order::ZERO && gfp.migratetype() != Migratetype::Movable))
     }
 
-    /// Returns true if an order above 3 that must not try hard fails after the first compaction.
+    /// Returns true if a request with `NORETRY` for an order above 3 fails after the first compaction.
     fn gives_up_costly(&mut self) -> bool {
         let Request { order, gfp, .. } = self.request;
         if order <= Order::COSTLY || !gfp.contains(GfpFlags::NORETRY) {
@@ -232,7 +233,7 @@ impl<'m, L: Locks, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E
             return false;
         }
         if self.helper.compacted == CompactResult::Skipped {
-            // Too few pages to move to: another round is worth it if reclaim can free them.
+            // Too few free pages as targets: another round may help if reclaim can free them.
             return self.could_have_room();
         }
         let costly = order > Order::COSTLY;

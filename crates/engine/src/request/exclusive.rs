@@ -1,4 +1,4 @@
-//! A CPU's lists in the hands of one owner, whose requests take no lock.
+//! Exclusive use of a CPU's lists by one owner, whose requests take no lock.
 
 use core::fmt;
 
@@ -7,52 +7,52 @@ use lock_api::MutexGuard;
 use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::FrameIndex;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Request};
 use crate::zone::Zone;
 
-/// The number of zones whose lists one owner can hold; requests of further zones take their locks.
+/// The number of zones whose lists one owner can lock. Requests to further zones take their locks each time.
 const MOST_ZONES: usize = 8;
 
-/// One CPU's lists, held by one owner for as long as this lives.
+/// Exclusive use of one CPU's lists: a value of this type, the owner, keeps their locks for its lifetime.
 ///
-/// Requests that the lists can answer take no lock; a free takes one compare-and-swap, and with
-/// [`crate::OwnersFreeOnce`] no atomic read-modify-write. Every other caller finds the CPU's lists busy: its
-/// requests on this CPU go to the free lists, and its drains wait.
+/// A request that the lists can serve takes no lock. A free takes one compare-and-swap, or with
+/// [`crate::OwnersFreeOnce`] no atomic read-modify-write. All other callers find the CPU's lists locked: their requests
+/// on this CPU go to the free lists, and their drains wait.
 ///
-/// **A drain waits for as long as this lives.** That includes other CPUs' plain requests that find no memory
-/// and may reclaim ([`Memory::alloc`]). [`Exclusive::pause`] lets them in: an owner that lives long calls it
-/// now and then, as a kernel enables interrupts, and ends or pauses before it sleeps.
+/// **A drain waits until the owner is dropped or paused.** That includes requests of other CPUs that find no memory and
+/// may reclaim ([`Memory::alloc`]). A long-lived owner must call [`Exclusive::pause`] from time to time, as a kernel
+/// enables interrupts. It must be paused or dropped before its thread sleeps.
 ///
-/// **The thread that owns waits for itself** if it drains or looks at lists by other ways than this:
+/// **The owner's thread deadlocks** if it drains or reads the lists in other ways than through this value:
 /// [`Memory::alloc`] with [`crate::GfpFlags::DIRECT_RECLAIM`], [`Memory::alloc_with`], [`Memory::free_bulk`],
 /// [`Memory::refresh`], [`Memory::drain_all`], kswapd, kcompactd, tidying, contiguous ranges, hotplug,
-/// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. So does one thread with
-/// two owners, for two CPUs, when a request of one has to drain. It ends the owner first.
+/// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. The same holds for a thread with
+/// two owners, for two CPUs, if a request through one of them has to drain. Drop the owner before such a call.
 ///
-/// If the lock of CPUs' lists turns interrupts off, they are off for as long as this lives; see [`Locks`].
-pub struct Exclusive<'a, 'm, L: Locks> {
+/// If the lock of CPUs' lists turns interrupts off, they are off during the owner's lifetime; see [`Platform`].
+pub struct Exclusive<'a, 'm, L: Platform> {
     pub(super) memory: &'a Memory<'m, L>,
     cpu: u16,
     requests: &'a CpuRequests,
-    /// The node of the last checked request, and the zones that requests try first there.
+    /// The node of the last request that took [`Self::alloc_checked`], and the zones that requests try first there.
     node: u16,
     first_zones: FirstZones,
-    /// The number of the zone that a block was freed to last.
+    /// The number of the zone to which a block was freed last.
     recent: usize,
-    /// By the number of the zone.
-    held: [Option<Held<'a, 'm, L>>; MOST_ZONES],
+    /// The locked lists, by the number of the zone.
+    locked: [Option<LockedZone<'a, 'm, L>>; MOST_ZONES],
 }
 
-/// One zone's lists of the owner's CPU.
-pub(super) struct Held<'a, 'm, L: Locks> {
+/// The locked lists of the owner's CPU in one zone.
+pub(super) struct LockedZone<'a, 'm, L: Platform> {
     pub(super) zone: &'a Zone<'m, L>,
     pub(super) lists: MutexGuard<'a, L::PerCpu, PerCpuLists<'m>>,
 }
 
-impl<'m, L: Locks> Memory<'m, L> {
-    /// Holds a CPU's lists for one owner, and waits while another caller holds them. Returns `None` for an
-    /// absent CPU.
+impl<'m, L: Platform> Memory<'m, L> {
+    /// Locks a CPU's lists for one owner. Waits while another caller holds their locks. Returns `None` for an absent
+    /// CPU.
     pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, L>> {
         let mut owner = Exclusive {
             memory: self,
@@ -61,21 +61,21 @@ impl<'m, L: Locks> Memory<'m, L> {
             node: 0,
             first_zones: *self.first_zones.first()?,
             recent: 0,
-            held: [const { None }; MOST_ZONES],
+            locked: [const { None }; MOST_ZONES],
         };
         owner.hold();
         Some(owner)
     }
 }
 
-impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
+impl<'a, 'm, L: Platform> Exclusive<'a, 'm, L> {
     /// Returns the CPU whose lists these are.
     pub fn cpu(&self) -> u16 {
         self.cpu
     }
 
-    /// Releases the lists' locks for a moment and takes them again. Who waits gets one of them if it is there in
-    /// that moment or the lock is a fair one, and otherwise after a later pause.
+    /// Releases the locks of the lists for a moment, and takes them again. A waiting caller gets a lock if it tries in
+    /// that moment, or if the lock is fair; otherwise it waits for a later pause.
     pub fn pause(&mut self) {
         self.let_go();
         self.hold();
@@ -83,20 +83,20 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
 
     fn hold(&mut self) {
         let memory: &'a Memory<'m, L> = self.memory;
-        for (slot, zone) in self.held.iter_mut().zip(memory.zones) {
-            *slot = zone.lock_lists(self.cpu).map(|lists| Held { zone, lists });
+        for (slot, zone) in self.locked.iter_mut().zip(memory.zones) {
+            *slot = zone.lock_lists(self.cpu).map(|lists| LockedZone { zone, lists });
         }
     }
 
-    /// Releases the locks in the reverse of the order in which they were taken: a lock that turns
-    /// interrupts off remembers what it found, which is right for nested locks only.
+    /// Releases the locks in the reverse of the order in which they were taken. A lock that turns interrupts off saves
+    /// the state that it found, which is right only for nested locks.
     fn let_go(&mut self) {
-        for slot in self.held.iter_mut().rev() {
+        for slot in self.locked.iter_mut().rev() {
             *slot = None;
         }
     }
 
-    /// Answers a request of this CPU, whatever CPU it names, as [`Memory::alloc`] does.
+    /// Allocates a block on this CPU as [`Memory::alloc`] does. The CPU in the request is ignored.
     ///
     /// # Errors
     /// See [`AllocError`].
@@ -112,13 +112,15 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     #[inline(always)]
     fn alloc_fast(&mut self, request: Request) -> Option<Pfn> {
         let first = self.first_zones[request.gfp.highest_zone() as usize];
-        let held = self.held.get_mut(usize::from(first))?.as_mut()?;
-        if request.node != self.node || request.order > Order::COSTLY || !held.zone.has_plenty(request.order)
+        let locked = self.locked.get_mut(usize::from(first))?.as_mut()?;
+        if request.node != self.node
+            || request.order > Order::COSTLY
+            || !locked.zone.has_plenty(request.order)
         {
             return None;
         }
-        let index = held.lists.take_fast(request.gfp.migratetype(), request.order)?;
-        Some(held.zone.hand_out(index, request, self.requests))
+        let index = locked.lists.take_fast(request.gfp.migratetype(), request.order)?;
+        Some(locked.zone.hand_out(index, request, self.requests))
     }
 
     #[cold]
@@ -137,29 +139,32 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         answer
     }
 
-    /// Answers a request from its first zone if that zone has plenty, without releasing the lists.
+    /// Allocates a block from the first zone of a request if that zone has plenty, without releasing the locks.
     #[inline]
     fn alloc_from_first_zone(&mut self, request: Request) -> Option<Pfn> {
-        let (held, requests) = self.held_first(request)?;
-        held.zone.alloc_from_plenty(request, requests, || Some(&mut *held.lists))
+        let (locked, requests) = self.first_locked(request)?;
+        locked.zone.alloc_from_plenty(request, requests, || Some(&mut *locked.lists))
     }
 
-    /// Returns the held lists of the zone that a request tries first, and the CPU's counters.
-    pub(super) fn held_first(&mut self, request: Request) -> Option<(&mut Held<'a, 'm, L>, &'a CpuRequests)> {
+    /// Returns the locked lists of the zone that a request tries first, and the CPU's counters.
+    pub(super) fn first_locked(
+        &mut self,
+        request: Request,
+    ) -> Option<(&mut LockedZone<'a, 'm, L>, &'a CpuRequests)> {
         let number = self.memory.first_zone(request)?;
-        Some((self.held.get_mut(number)?.as_mut()?, self.requests))
+        Some((self.locked.get_mut(number)?.as_mut()?, self.requests))
     }
 
-    /// Returns the held lists of the zone that a block was freed to last.
+    /// Returns the locked lists of the zone to which a block was freed last.
     #[inline]
-    pub(super) fn held_recent(&mut self) -> Option<&mut Held<'a, 'm, L>> {
-        self.held[self.recent % MOST_ZONES].as_mut()
+    pub(super) fn recent_locked(&mut self) -> Option<&mut LockedZone<'a, 'm, L>> {
+        self.locked[self.recent % MOST_ZONES].as_mut()
     }
 
     /// Frees a block, as [`Memory::free`] does.
     ///
     /// # Errors
-    /// See [`FreeError`]; nothing has changed then.
+    /// See [`FreeError`]. After an error nothing has changed.
     #[inline]
     pub fn free(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         if order > Order::ZERO {
@@ -174,15 +179,16 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn free_fast(&mut self, pfn: Pfn) -> Option<()> {
-        let held = self.held_recent()?;
-        if !held.zone.has_plenty(Order::ZERO) {
+        let locked = self.recent_locked()?;
+        if !locked.zone.has_plenty(Order::ZERO) {
             return None;
         }
-        let page = held.zone.frames.find_in_run(pfn)?;
-        held.zone.free_page_fast(&mut held.lists, page)
+        let page = locked.zone.frames.find_in_run(pfn)?;
+        locked.zone.free_page_fast(&mut locked.lists, page)
     }
 
-    /// Frees a single page that the fast path left: behind a hole between sections it may need no decision.
+    /// Frees a single page after the fast path has declined. Behind a hole between sections, the page may still need no
+    /// further checks.
     #[cold]
     fn free_page(&mut self, pfn: Pfn) -> Result<(), FreeError> {
         if self.memory.has_holes && self.free_fast_behind_hole(pfn).is_some() {
@@ -191,22 +197,22 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
         self.free_checked(pfn, Order::ZERO)
     }
 
-    /// Puts a single page on the stack of its list as [`Self::free_fast`] does, wherever it lies.
+    /// Puts a single page on the stack of its list as [`Self::free_fast`] does, also behind a hole between sections.
     #[inline]
     fn free_fast_behind_hole(&mut self, pfn: Pfn) -> Option<()> {
-        let held = self.held_recent()?;
-        if !held.zone.has_plenty(Order::ZERO) {
+        let locked = self.recent_locked()?;
+        if !locked.zone.has_plenty(Order::ZERO) {
             return None;
         }
-        let page = held.zone.frames.find(pfn)?;
-        held.zone.free_page_fast(&mut held.lists, page)
+        let page = locked.zone.frames.find(pfn)?;
+        locked.zone.free_page_fast(&mut locked.lists, page)
     }
 
     /// Frees a block of any order.
     #[cold]
     pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
-        let Some((held, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };
-        let (zone, block_type) = (held.zone, held.zone.blocks.get(index));
+        let Some((locked, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };
+        let (zone, block_type) = (locked.zone, locked.zone.blocks.get(index));
         if !zone.has_percpu_list(order) {
             zone.reclaim_ownership(index, order)?;
             zone.lock().free_direct(index, order, block_type);
@@ -216,17 +222,17 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
             return self.free_with_locks(pfn, order);
         }
         zone.reclaim_ownership(index, order)?;
-        zone.put_percpu(&mut *held.lists, index, order, block_type, Some);
+        zone.put_percpu(&mut *locked.lists, index, order, block_type, Some);
         Ok(())
     }
 
-    /// Returns the held lists of a frame's zone and the frame's index, or `None` if no held zone contains
-    /// the frame.
-    fn holder(&mut self, pfn: Pfn) -> Option<(&mut Held<'a, 'm, L>, FrameIndex)> {
+    /// Returns the locked lists of the zone of a frame, and the frame's index. Returns `None` if the lists of that zone
+    /// are not locked.
+    fn holder(&mut self, pfn: Pfn) -> Option<(&mut LockedZone<'a, 'm, L>, FrameIndex)> {
         self.recent = self.memory.zones.iter().position(|zone| zone.contains(pfn))?;
-        let held = self.held.get_mut(self.recent)?.as_mut()?;
-        let index = held.zone.frames.index(pfn)?;
-        Some((held, index))
+        let locked = self.locked.get_mut(self.recent)?.as_mut()?;
+        let index = locked.zone.frames.index(pfn)?;
+        Some((locked, index))
     }
 
     #[cold]
@@ -238,13 +244,13 @@ impl<'a, 'm, L: Locks> Exclusive<'a, 'm, L> {
     }
 }
 
-impl<L: Locks> fmt::Debug for Exclusive<'_, '_, L> {
+impl<L: Platform> fmt::Debug for Exclusive<'_, '_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exclusive").field("cpu", &self.cpu).finish_non_exhaustive()
     }
 }
 
-impl<L: Locks> Drop for Exclusive<'_, '_, L> {
+impl<L: Platform> Drop for Exclusive<'_, '_, L> {
     fn drop(&mut self) {
         self.let_go();
     }

@@ -1,18 +1,18 @@
-//! The way of a block back: the fast path, and the checked one to a CPU's list or the free lists.
+//! Frees: the fast path to the stack of a CPU's list, and the checked path to a CPU's list or the free lists.
 
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord};
 use crate::types::{FreeError, Migratetype, Order, Pfn};
 use crate::zone::Zone;
 
-impl<'m, L: Locks> Memory<'m, L> {
+impl<'m, L: Platform> Memory<'m, L> {
     /// Frees a block on a CPU.
     ///
     /// Linux counterpart: `__free_pages` of the last reference.
     ///
     /// # Errors
-    /// See [`FreeError`]; nothing has changed then.
+    /// See [`FreeError`]. After an error nothing has changed.
     #[inline]
     pub fn free(&self, cpu: u16, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         if order > Order::ZERO {
@@ -24,8 +24,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         }
     }
 
-    /// Puts a single page on the stack of its list. Returns `None` and changes nothing if that needs a
-    /// decision.
+    /// Puts a single page on the stack of its list. Returns `None` and changes nothing if the free needs further
+    /// checks.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn free_fast(&self, cpu: u16, pfn: Pfn) -> Option<()> {
@@ -38,7 +38,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         zone.free_page_fast(&mut lists, page)
     }
 
-    /// Frees a single page that the fast path left: behind a hole between sections it may need no decision.
+    /// Frees a single page after the fast path has declined. Behind a hole between sections, the page may still need no
+    /// further checks.
     #[cold]
     fn free_page(&self, cpu: u16, pfn: Pfn) -> Result<(), FreeError> {
         if self.has_holes && self.free_fast_behind_hole(cpu, pfn).is_some() {
@@ -47,7 +48,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.free_checked(cpu, pfn, Order::ZERO)
     }
 
-    /// Puts a single page on the stack of its list as [`Self::free_fast`] does, wherever it lies.
+    /// Puts a single page on the stack of its list as [`Self::free_fast`] does, also behind a hole between sections.
     #[inline]
     fn free_fast_behind_hole(&self, cpu: u16, pfn: Pfn) -> Option<()> {
         let (zone, page) = self.zones.iter().find_map(|zone| Some((zone, zone.frames.find(pfn)?)))?;
@@ -67,12 +68,12 @@ impl<'m, L: Locks> Memory<'m, L> {
         zone.free_owned(cpu, index, order)
     }
 
-    /// Splits an allocated block of order `from` into blocks of order `to`, each freed by itself.
+    /// Splits an allocated block of order `from` into blocks of order `to`, which are freed one by one.
     ///
     /// Linux counterpart: `split_page`.
     ///
     /// # Errors
-    /// As for freeing the block; also [`FreeError::WrongOrder`] if `to` is larger than `from`.
+    /// As for [`Memory::free`]; also [`FreeError::WrongOrder`] if `to` is larger than `from`.
     pub fn split(&self, pfn: Pfn, from: Order, to: Order) -> Result<(), FreeError> {
         let (zone, index) = self.owner(pfn)?;
         if to > from {
@@ -86,7 +87,8 @@ impl<'m, L: Locks> Memory<'m, L> {
         Ok(())
     }
 
-    /// Returns the order and type of the allocated block that starts at a frame; `None` if none does.
+    /// Returns the order and requested type of the allocated block that starts at a frame; `None` if no such block
+    /// does.
     pub fn allocated_block(&self, pfn: Pfn) -> Option<(Order, Migratetype)> {
         let (zone, index) = self.owner(pfn).ok()?;
         let word = zone.frames.word(index);
@@ -107,9 +109,9 @@ impl<'m, L: Locks> Memory<'m, L> {
         self.zones.iter().find_map(of_zone).ok_or(FreeError::OutsideZones)
     }
 
-    /// Lowers `high` of a CPU's lists and gives back the pages above it, in every zone, as a CPU does once
-    /// a second. Returns true if it had, or will have, something to do. Waits for the CPU's [`crate::Exclusive`]
-    /// until it pauses or ends.
+    /// Lowers `high` of a CPU's lists in every zone, and drains the pages above it. A CPU of Linux does so once a
+    /// second. Returns true if there was work, or a later call will have work. Waits until the CPU's
+    /// [`crate::Exclusive`] is paused or dropped.
     ///
     /// Linux counterpart: `refresh_cpu_vm_stats`.
     pub fn refresh(&self, cpu: u16) -> bool {
@@ -120,8 +122,7 @@ impl<'m, L: Locks> Memory<'m, L> {
         busy
     }
 
-    /// Gives back all blocks on the lists of every CPU in every zone. Waits for every [`crate::Exclusive`] until
-    /// it pauses or ends.
+    /// Drains the lists of every CPU in every zone. Waits until every [`crate::Exclusive`] is paused or dropped.
     ///
     /// Linux counterpart: `drain_all_pages`.
     pub fn drain_all(&self) {

@@ -1,26 +1,25 @@
-//! Many blocks in one call: in bulk as Linux has it, and through an owner as single calls one after the
-//! other.
+//! Many blocks in one call: in bulk as in Linux, and through an [`Exclusive`] with the results of single calls.
 //!
-//! Both move as many pages as possible to and from the stack of a CPU's list. For an order without per-CPU
-//! lists, one hold of the zone lock serves many blocks.
+//! Both move as many pages as possible to and from the stack of a CPU's list. For an order without per-CPU lists, one
+//! hold of the zone lock serves many blocks.
 
-use super::exclusive::{Exclusive, Held};
+use super::exclusive::{Exclusive, LockedZone};
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameWord, Run};
-use crate::types::{AllocFlags, FreeError, Order, Pfn, Request, Want};
+use crate::types::{AllocContext, AllocFlags, FreeError, Order, Pfn, Request};
 use crate::zone::{Admission, Mark, Zone};
 
-/// The most blocks that one hold of the zone lock takes or gives back.
+/// The most blocks that one hold of the zone lock takes or frees.
 const BLOCKS_A_HOLD: u32 = 64;
 
-impl<L: Locks> Memory<'_, L> {
+impl<L: Platform> Memory<'_, L> {
     /// Fills the empty places of `pages` with single pages. Returns the number of filled places before the
     /// first empty one.
     ///
-    /// The request's order is ignored, and a place that holds a page keeps it. Where memory is short, only
-    /// one page may come.
+    /// The order in the request is ignored. A place that already has a page keeps it. If memory is short, the call may
+    /// fill only one place.
     /// Linux counterpart: `alloc_pages_bulk`.
     pub fn alloc_bulk(&self, request: Request, pages: &mut [Option<Pfn>]) -> usize {
         let request = Request { order: Order::ZERO, ..request };
@@ -40,7 +39,7 @@ impl<L: Locks> Memory<'_, L> {
         }
     }
 
-    /// Fills empty places under one hold of a CPU's lists. Returns `None` if no page came.
+    /// Fills empty places under one hold of the lock of a CPU's lists. Returns `None` if it got no page.
     fn fill_in_bulk(
         &self,
         request: &Request,
@@ -60,9 +59,9 @@ impl<L: Locks> Memory<'_, L> {
             .zonelist(request)
             .take_while(|zone| zone.node == preferred.node)
             .find(|zone| zone.admits_at(zone.mark(Mark::Low) + wanted as u64, admission))?;
-        let want = Want { order: Order::ZERO, migratetype: request.gfp.migratetype(), flags };
+        let context = AllocContext { order: Order::ZERO, migratetype: request.gfp.migratetype(), flags };
         let mut lists = zone.try_lock_lists(request.cpu)?;
-        // Linux counts the pages of a bulk as one allocation, and none as fallen back.
+        // Linux counts the pages of a bulk as one allocation, and none of them as a fallback.
         let deliver = |index, word| zone.frames.give(index, word);
         let (mut at, mut taken) = (first_empty, 0);
         let filled = loop {
@@ -71,32 +70,32 @@ impl<L: Locks> Memory<'_, L> {
             let now = fill_fast(&mut lists, *request, &mut pages[at..], deliver);
             (at, taken) = (at + now, taken + now);
             let Some(place @ None) = pages.get_mut(at) else { continue };
-            let Some(index) = zone.take_from_lists(&mut lists, want) else { break at };
-            *place = Some(deliver(index, FrameWord::requested(want.order, want.migratetype)));
+            let Some(index) = zone.take_from_lists(&mut lists, context) else { break at };
+            *place = Some(deliver(index, FrameWord::requested(context.order, context.migratetype)));
             (at, taken) = (at + 1, taken + 1);
         };
         cpu.count_answered(Order::ZERO, taken as u64);
         (taken > 0).then_some(filled)
     }
 
-    /// Frees single pages under one hold of the CPU's lists, as single frees one after the other do. Waits for
-    /// the CPU's [`Exclusive`] until it pauses or ends.
+    /// Frees single pages under one hold of the lock of the CPU's lists, with the result of single frees one after the
+    /// other. Waits until the CPU's [`Exclusive`] is paused or dropped.
     ///
     /// Linux counterpart: `free_unref_folios`.
     ///
     /// # Errors
-    /// See [`FreeError`], with the number of pages that were taken back before it: the page
-    /// at fault and those behind it are as they were.
+    /// The number of pages that were freed, and the [`FreeError`] of the next page. That page and those behind it are
+    /// unchanged.
     pub fn free_bulk(&self, cpu: u16, pages: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut owner = self.exclusive(cpu).ok_or((0, FreeError::NoSuchCpu))?;
         owner.free_many(Order::ZERO, pages)
     }
 }
 
-impl<L: Locks> Exclusive<'_, '_, L> {
+impl<L: Platform> Exclusive<'_, '_, L> {
     /// Fills the empty places of `blocks`. Returns the number of filled places before the first empty one.
     ///
-    /// The answers are those of [`Exclusive::alloc`] for one empty place after the other until one fails,
+    /// The results are those of [`Exclusive::alloc`] for one empty place after the other until one request fails, but
     /// with fewer holds of the zone lock.
     pub fn alloc_many(&mut self, request: Request, blocks: &mut [Option<Pfn>]) -> usize {
         let mut filled = 0;
@@ -115,10 +114,10 @@ impl<L: Locks> Exclusive<'_, '_, L> {
         blocks.len()
     }
 
-    /// Fills empty places while the first zone has plenty. Returns how many.
+    /// Fills empty places while the first zone has plenty. Returns the number of places filled.
     fn fill_from_first_zone(&mut self, request: Request, places: &mut [Option<Pfn>]) -> usize {
-        let Some((held, requests)) = self.held_first(request) else { return 0 };
-        let Held { zone, lists } = held;
+        let Some((locked, requests)) = self.first_locked(request) else { return 0 };
+        let LockedZone { zone, lists } = locked;
         if zone.has_percpu_list(request.order) {
             return zone.fill_from_lists(lists, request, places, requests);
         }
@@ -135,12 +134,12 @@ impl<L: Locks> Exclusive<'_, '_, L> {
 
     /// Frees blocks of one order.
     ///
-    /// The answers are those of [`Exclusive::free`] for one block after the other, with fewer holds of the
-    /// zone lock.
+    /// The results are those of [`Exclusive::free`] for one block after the other, but with fewer holds of the zone
+    /// lock.
     ///
     /// # Errors
-    /// See [`FreeError`], with the number of blocks that were taken back before it: the block
-    /// at fault and those behind it are as they were.
+    /// The number of blocks that were freed, and the [`FreeError`] of the next block. That block and those behind it
+    /// are unchanged.
     pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut freed = 0;
         while let Some(&pfn) = blocks.get(freed) {
@@ -160,9 +159,9 @@ impl<L: Locks> Exclusive<'_, '_, L> {
         Ok(())
     }
 
-    /// Puts blocks on their list until one needs a decision. Returns how many.
+    /// Puts blocks on their list until one needs further checks. Returns the number of blocks freed.
     fn free_fast_while_possible(&mut self, order: Order, blocks: &[Pfn]) -> usize {
-        let Some(Held { zone, lists }) = self.held_recent() else { return 0 };
+        let Some(LockedZone { zone, lists }) = self.recent_locked() else { return 0 };
         if order > zone.listed || !zone.has_plenty(Order::ZERO) {
             return 0;
         }
@@ -176,8 +175,8 @@ impl<L: Locks> Exclusive<'_, '_, L> {
     }
 }
 
-/// Fills the empty places at the start from the stack of a list. `deliver` hands each block over. Returns how
-/// many.
+/// Fills the empty places at the start from the stack of a list. `deliver` hands each block over. Returns the number of
+/// places filled.
 fn fill_fast(
     lists: &mut PerCpuLists<'_>,
     request: Request,
@@ -192,9 +191,9 @@ fn fill_fast(
     }) as usize
 }
 
-impl<'m, L: Locks> Zone<'m, L> {
-    /// Fills the empty places at the start from lists that the caller holds, while the zone has plenty.
-    /// Returns how many.
+impl<'m, L: Platform> Zone<'m, L> {
+    /// Fills the empty places at the start from lists that the caller has locked, while the zone has plenty. Returns
+    /// the number of places filled.
     #[inline(never)]
     fn fill_from_lists(
         &self,
@@ -221,15 +220,15 @@ impl<'m, L: Locks> Zone<'m, L> {
         filled
     }
 
-    /// Fills the empty places at the start with blocks of an order without per-CPU lists, in one hold of
-    /// the zone lock. Returns how many.
+    /// Fills the empty places at the start with blocks of an order without per-CPU lists, in one hold of the zone lock.
+    /// Returns the number of places filled.
     fn fill_from_free_area(&self, request: Request, places: &mut [Option<Pfn>], cpu: &CpuRequests) -> usize {
-        let Some(want) = self.ordinary_want(request) else { return 0 };
+        let Some(context) = self.ordinary_context(request) else { return 0 };
         let empty = places.iter().take(BLOCKS_A_HOLD as usize).take_while(|place| place.is_none()).count();
         let mut guard = self.lock();
         let most = (empty as u32).min(self.plenty_of(request.order, &guard.state));
         let mut filled = 0;
-        let mut refill = guard.refill(want);
+        let mut refill = guard.refill(context);
         while filled < most
             && let Some(run) = refill.next_native_run(most - filled)
         {
@@ -242,9 +241,8 @@ impl<'m, L: Locks> Zone<'m, L> {
         filled as usize
     }
 
-    /// Frees blocks of an order without per-CPU lists in one hold of the zone lock, until a block lies in
-    /// another zone or cannot be freed. Returns the number of blocks looked at, and an error if the last
-    /// of them could not be freed.
+    /// Frees blocks of an order without per-CPU lists in one hold of the zone lock, until a block lies in another zone
+    /// or cannot be freed. Returns the number of blocks handled, and an error if the last of them could not be freed.
     fn free_to_free_area(&self, order: Order, blocks: &[Pfn]) -> (usize, Result<(), FreeError>) {
         let mut guard = self.lock();
         let mut run: Option<Run> = None;
@@ -272,7 +270,7 @@ impl<'m, L: Locks> Zone<'m, L> {
         (looked_at, done)
     }
 
-    /// Returns true if blocks of an order bypass the per-CPU lists and may be freed in runs.
+    /// Returns true if blocks of an order bypass the per-CPU lists, and adjacent ones may be freed as one run.
     fn frees_to_free_area(&self, order: Order) -> bool {
         self.frees_in_runs(order) && !self.has_percpu_list(order)
     }

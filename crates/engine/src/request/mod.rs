@@ -1,4 +1,4 @@
-//! Requests and frees go in; frames come out, or why not.
+//! Requests and frees come in; frames or errors go out.
 
 mod alloc;
 mod attempt;

@@ -1,42 +1,42 @@
-//! The slow path: attempts at the min marks and below, and help between them.
+//! The slow path: attempts at the min watermarks and below, with reclaim and compaction between them.
 
 use core::ops::ControlFlow;
 
 use super::attempt::FoundBlock;
 use crate::memory::Memory;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::types::{AllocFlags, GfpFlags, Request};
 use crate::zone::Mark;
 
 /// One request on its way through the slow path.
-pub(super) struct SlowPath<'p, 'm, L: Locks, H> {
+pub(super) struct SlowPath<'p, 'm, L: Platform, H> {
     pub(super) memory: &'p Memory<'m, L>,
     pub(super) request: Request,
-    /// The rights and wishes of the next attempt.
+    /// The flags of the next attempt.
     pub(super) flags: AllocFlags,
     pub(super) helper: H,
 }
 
 /// The result of one round of help.
-pub(super) enum Helped<'m, L: Locks> {
-    /// A block.
+pub(super) enum Helped<'m, L: Platform> {
+    /// A block was found.
     Found(FoundBlock<'m, L>),
-    /// No block yet; another round may bring one.
+    /// No block was found, but another round may help.
     Again,
-    /// No block, and no round can bring one.
+    /// No block was found, and another round cannot help.
     GivesUp,
 }
 
-/// What makes room for a request in the slow path.
-pub(super) trait Helper<'m, L: Locks>: Sized {
-    /// The most rounds of help. Linux goes on for as long as there is progress.
+/// Makes room for a request in the slow path.
+pub(super) trait Helper<'m, L: Platform>: Sized {
+    /// The most rounds of help. Linux continues for as long as there is progress.
     const MOST_ROUNDS: u32;
 
-    /// True if, in defrag mode, the whole path runs once more with pageblock types mixed after it has
-    /// failed. A helper without it mixes types by itself.
-    const STARTS_OVER_MIXED: bool;
+    /// True if in defrag mode a failed slow path runs once more without [`AllocFlags::NOFRAGMENT`]. If false, the
+    /// helper clears the flag itself.
+    const RETRY_WITHOUT_NOFRAGMENT: bool;
 
-    /// True if it makes room for a request that may wait, and does not only drain.
+    /// True if the helper reclaims or compacts for a request that may wait. False if it only drains.
     const MAKES_ROOM: bool;
 
     /// Helps before the first round. Breaks with a block, or with `None` to fail the request.
@@ -49,8 +49,8 @@ pub(super) trait Helper<'m, L: Locks>: Sized {
     fn insist(path: &SlowPath<'_, 'm, L, Self>) -> Option<FoundBlock<'m, L>>;
 }
 
-impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
-    /// Returns the slow path of a request that no zone admitted above its low mark.
+impl<'p, 'm, L: Platform, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
+    /// Returns the slow path of a request that no zone admitted above its low watermark.
     pub(super) fn new(memory: &'p Memory<'m, L>, request: Request, helper: H) -> Self {
         let mut flags = AllocFlags::slow(request.gfp, request.order, memory.switches);
         flags.set(AllocFlags::NOFRAGMENT, memory.tunables.defrag_mode());
@@ -66,7 +66,7 @@ impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         self.wake_kswapd();
         let unmixed = self.flags.contains(AllocFlags::NOFRAGMENT);
         let found = self.try_all();
-        if found.is_some() || !unmixed || !H::STARTS_OVER_MIXED {
+        if found.is_some() || !unmixed || !H::RETRY_WITHOUT_NOFRAGMENT {
             return found;
         }
         self.flags = AllocFlags::slow(self.request.gfp, self.request.order, self.memory.switches);
@@ -81,12 +81,12 @@ impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         }
         let all_reserves = gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC);
         if all_reserves {
-            // This right replaces the others, that to the atomic reserve included.
+            // This flag replaces all others, including the one that opens the atomic reserve.
             self.flags = self.flags & (AllocFlags::CMA | AllocFlags::KSWAPD) | AllocFlags::NO_WATERMARKS;
         } else if let ControlFlow::Break(found) = H::help_first(self) {
             return found;
         }
-        // Atomic requests may leave their cpuset now, which is a new right in Linux.
+        // Atomic requests may now leave their cpuset. Linux treats that as a change of flags.
         let leaves_cpuset = gfp.contains(GfpFlags::HIGH) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
         let new_rights = all_reserves || leaves_cpuset || !self.memory.switches.retries_with_new_rights;
         for round in 0..H::MOST_ROUNDS {
@@ -110,13 +110,13 @@ impl<'p, 'm, L: Locks, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         if gfp.contains(GfpFlags::NOFAIL) { H::insist(self) } else { None }
     }
 
-    /// Tries all zones at their min marks with the present rights.
+    /// Tries all zones at their min watermarks with the current flags.
     pub(super) fn attempt(&self) -> Option<FoundBlock<'m, L>> {
         self.memory.try_zones(&self.request, Mark::Min, self.flags)
     }
 
-    /// Gives one pageblock of the reserve for atomic requests back, from the first zone that can; a zone's
-    /// last one only with `force`. Returns true if free pages left the reserve.
+    /// Releases one pageblock from the reserve for atomic requests, in the first zone that can. Releases a zone's last
+    /// pageblock only with `force`. Returns true if free pages left the reserve.
     pub(super) fn unreserve_highatomic(&self, force: bool) -> bool {
         let to = self.request.gfp.migratetype();
         self.memory.zonelist(&self.request).any(|zone| zone.unreserve_highatomic(to, force))

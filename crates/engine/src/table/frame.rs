@@ -1,6 +1,6 @@
 //! State and links of every page frame, in a table each.
 
-use super::sync::{AtomicU16, AtomicU32, Locks, Ordering};
+use super::sync::{AtomicU16, AtomicU32, Ordering, Platform};
 use crate::types::{Migratetype, Order};
 
 /// The state of a frame.
@@ -138,17 +138,17 @@ impl FrameWord {
 
 /// Whether another caller may free the same block at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Rivals {
+pub(crate) enum RacingFrees {
     /// No other caller does: the free is a store.
     None,
     /// Another caller may: the free is a compare-and-swap, and one of the two succeeds.
     Possible,
 }
 
-impl Rivals {
+impl RacingFrees {
     /// Returns what the embedder's locks promise.
-    pub(crate) const fn of<L: Locks>() -> Self {
-        if L::TELLS_RACING_FREES_APART { Self::Possible } else { Self::None }
+    pub(crate) const fn of<L: Platform>() -> Self {
+        if L::DETECTS_RACING_FREES { Self::Possible } else { Self::None }
     }
 }
 
@@ -183,10 +183,10 @@ impl Frame {
     /// Replaces the word of an allocated block that its owner frees. Returns false if a rival freed the
     /// block first.
     #[inline]
-    pub(crate) fn replace_owned(&self, from: FrameWord, to: FrameWord, rivals: Rivals) -> bool {
-        match rivals {
-            Rivals::Possible => self.exchange_word(from, to),
-            Rivals::None => {
+    pub(crate) fn replace_owned(&self, from: FrameWord, to: FrameWord, racing: RacingFrees) -> bool {
+        match racing {
+            RacingFrees::Possible => self.exchange_word(from, to),
+            RacingFrees::None => {
                 // An owner that has no rival comes after the request that gave it the block.
                 self.set_word(to);
                 true

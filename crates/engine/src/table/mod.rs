@@ -1,11 +1,11 @@
 //! The caller's bytes go in; tables of frames, links and pageblocks come out, and lists through them.
 
 mod cache_line;
-mod departures;
 mod frame;
 mod frame_table;
 mod list;
 mod metadata;
+mod movable_bitmap;
 mod pageblock;
 mod pageblock_use;
 mod run;
@@ -13,11 +13,11 @@ mod sections;
 pub(crate) mod sync;
 
 pub(crate) use cache_line::OwnLines;
-pub(crate) use departures::{DepartedPages, Departures};
-pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameWord, Links, Rivals};
+pub(crate) use frame::{Frame, FrameIndex, FrameKind, FrameWord, Links, RacingFrees};
 pub(crate) use frame_table::FrameTable;
 pub(crate) use list::{BlockList, Place};
 pub(crate) use metadata::{Carver, Tally};
+pub(crate) use movable_bitmap::{MovableBitmap, MovableBits};
 pub(crate) use pageblock::{LargeCounts, Pageblock, PageblockTable};
 pub(crate) use run::Run;
 pub use sections::Sections;

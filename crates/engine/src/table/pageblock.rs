@@ -1,7 +1,7 @@
 //! The type of every pageblock of a zone, and what its pages are used for.
 
-use super::departures::Departures;
 use super::frame::FrameIndex;
+use super::movable_bitmap::MovableBitmap;
 use super::run::Run;
 use super::sync::{AtomicU32, Ordering};
 use crate::types::{MIGRATETYPES, Migratetype, Order, PageblockUse};
@@ -138,13 +138,13 @@ impl CountsOf<'_> {
 /// the zone lock; readers need no lock.
 ///
 /// Where claims go by counts, each pageblock also counts:
-/// - its pages in free blocks smaller than itself, exactly; `ZoneGuard::pass` changes that number;
+/// - its pages in free blocks smaller than itself, exactly; `ZoneGuard::update_list` changes that number;
 /// - its pages that left the free lists for movable requests and have not come back. A page that comes
 ///   back counts as of the type that its last owner asked for. If the page had another owner in between,
 ///   from a CPU's list and for another kind of request, the number stays off by that page. It is never more
 ///   than the pages that are not free, and exact again once the whole pageblock is free. It does not know
 ///   what [`crate::Zone::set_movable`] says, and counts a page on a CPU's list as what the page left the
-///   free lists for. With [`Departures`] it is exact.
+///   free lists for. With [`MovableBitmap`] it is exact.
 ///
 /// Linux counterpart: `pageblock_flags`.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ pub(crate) struct PageblockTable<'m> {
     blocks: &'m [Pageblock],
     /// Empty where a pageblock's counts fit beside its type.
     large: &'m [LargeCounts],
-    departures: Option<&'m Departures<'m>>,
+    movable_bitmap: Option<&'m MovableBitmap<'m>>,
     counting: Counting,
 }
 
@@ -167,7 +167,7 @@ enum Counting {
     Not,
     /// A page's last owner decides what it counts as when it comes back.
     ByOwner,
-    /// [`Departures`] tell.
+    /// [`MovableBitmap`] tell.
     ByDeparture,
 }
 
@@ -183,15 +183,15 @@ impl<'m> PageblockTable<'m> {
         counted: bool,
         blocks: &'m [Pageblock],
         large: &'m [LargeCounts],
-        departures: Option<&'m Departures<'m>>,
+        movable_bitmap: Option<&'m MovableBitmap<'m>>,
     ) -> Self {
-        let counting = match departures {
+        let counting = match movable_bitmap {
             Some(_) => Counting::ByDeparture,
             None if counted => Counting::ByOwner,
             None => Counting::Not,
         };
         let counted_below = if counted { order } else { Order::ZERO };
-        Self { order, counted_below, blocks, large, departures, counting }
+        Self { order, counted_below, blocks, large, movable_bitmap, counting }
     }
 
     #[inline]
@@ -364,9 +364,9 @@ impl<'m> PageblockTable<'m> {
         }
     }
 
-    /// Counts a block that goes to a request before it reaches the free lists. Of its pages, `came_back`
+    /// Counts a block that goes to a request before it reaches the free lists. Of its pages, `returned`
     /// had left them for movable requests; now all have if `for_movable`, and none otherwise.
-    pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, came_back: u32, for_movable: bool) {
+    pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, returned: u32, for_movable: bool) {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
         if self.counting == Counting::ByDeparture {
             self.mark_departed(index, order.pages() as u32, false);
@@ -374,7 +374,7 @@ impl<'m> PageblockTable<'m> {
         } else if order < self.order {
             let counts = self.counts(index);
             let (free, movable) = counts.both();
-            counts.set_movable((movable.saturating_sub(came_back) + taken).min(self.pages() - free));
+            counts.set_movable((movable.saturating_sub(returned) + taken).min(self.pages() - free));
         } else {
             self.set_movable(index, order, taken.min(self.pages()));
         }
@@ -383,13 +383,13 @@ impl<'m> PageblockTable<'m> {
     /// Notes of pages whether they have left the free lists for a movable request, and counts them so in their
     /// pageblocks.
     #[cold]
-    fn mark_departed(&self, first: FrameIndex, pages: u32, departed: bool) {
-        let Some(departures) = self.departures else { return };
+    fn mark_departed(&self, first: FrameIndex, pages: u32, taken: bool) {
+        let Some(movable_bitmap) = self.movable_bitmap else { return };
         let (mut at, end) = (first.0, first.0 + pages);
         while at < end {
             let block_end = ((at | (self.pages() - 1)) + 1).min(end);
-            let changed = departures.mark(FrameIndex(at), block_end - at, departed);
-            self.counts(FrameIndex(at)).add_movable(if departed { changed } else { changed.wrapping_neg() });
+            let changed = movable_bitmap.mark(FrameIndex(at), block_end - at, taken);
+            self.counts(FrameIndex(at)).add_movable(if taken { changed } else { changed.wrapping_neg() });
             at = block_end;
         }
     }

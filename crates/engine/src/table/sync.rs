@@ -48,7 +48,7 @@ use crate::types::{PlacementRule, Tracepoints};
 /// | never, if the lock of CPUs' lists leaves interrupts on, since they wait for it | requests with [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::exclusive`], [`crate::Memory::free_bulk`], [`crate::Memory::refresh`], every drain, kswapd, kcompactd, tidying, contiguous ranges, [`crate::Memory::offline_range`], settings and state of a CPU's lists, and `check` |
 ///
 /// Nothing here sleeps, but a drain waits for whoever holds the lists, an [`crate::Exclusive`] included.
-pub trait Locks {
+pub trait Platform {
     /// Guards a zone's free lists. Linux counterpart: `zone->lock`.
     type Zone: RawMutex;
     /// Guards one CPU's lists of one zone. Linux counterpart: `pcp->lock`.
@@ -59,24 +59,24 @@ pub trait Locks {
     type Rule: PlacementRule;
     /// True if exactly one of two callers that free the same block at the same instant succeeds, which
     /// takes an atomic read-modify-write for each free. A later second free is always refused.
-    const TELLS_RACING_FREES_APART: bool = true;
+    const DETECTS_RACING_FREES: bool = true;
 }
 
-impl<Z: RawMutex, P: RawMutex> Locks for (Z, P) {
+impl<Z: RawMutex, P: RawMutex> Platform for (Z, P) {
     type Zone = Z;
     type PerCpu = P;
     type Tracepoints = ();
     type Rule = ();
 }
 
-impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Locks for (Z, P, T) {
+impl<Z: RawMutex, P: RawMutex, T: Tracepoints> Platform for (Z, P, T) {
     type Zone = Z;
     type PerCpu = P;
     type Tracepoints = T;
     type Rule = ();
 }
 
-impl<Z: RawMutex, P: RawMutex, T: Tracepoints, R: PlacementRule> Locks for (Z, P, T, R) {
+impl<Z: RawMutex, P: RawMutex, T: Tracepoints, R: PlacementRule> Platform for (Z, P, T, R) {
     type Zone = Z;
     type PerCpu = P;
     type Tracepoints = T;
@@ -92,10 +92,10 @@ impl<Z: RawMutex, P: RawMutex, T: Tracepoints, R: PlacementRule> Locks for (Z, P
 #[derive(Debug)]
 pub struct OwnersFreeOnce<L>(PhantomData<L>);
 
-impl<L: Locks> Locks for OwnersFreeOnce<L> {
+impl<L: Platform> Platform for OwnersFreeOnce<L> {
     type Zone = L::Zone;
     type PerCpu = L::PerCpu;
     type Tracepoints = L::Tracepoints;
     type Rule = L::Rule;
-    const TELLS_RACING_FREES_APART: bool = false;
+    const DETECTS_RACING_FREES: bool = false;
 }

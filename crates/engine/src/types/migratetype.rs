@@ -80,13 +80,14 @@ impl Migratetype {
         (self as usize) < PCP_TYPES
     }
 
-    /// Returns how many pages of a pageblock of type `foreign` are in use like pages of this type: the `movable` ones for
-    /// movable pages, those that stay for others in a movable pageblock. Unmovable and reclaimable pages cannot be told apart.
+    /// Returns how many pages of a pageblock of type `foreign` are in use like pages of this type: the `movable` ones
+    /// for movable pages, those that stay for others in a movable pageblock. Unmovable and reclaimable pages cannot be
+    /// told apart.
     #[inline]
-    pub(super) const fn like(self, foreign: Self, movable: u32, stays: u32) -> u32 {
+    pub(super) const fn like(self, foreign: Self, movable: u32, immovable: u32) -> u32 {
         match (self, foreign) {
             (Self::Movable, _) => movable,
-            (_, Self::Movable) => stays,
+            (_, Self::Movable) => immovable,
             _ => 0,
         }
     }

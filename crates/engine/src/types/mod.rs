@@ -1,5 +1,6 @@
 //! The vocabulary: nothing goes in; every other room speaks in these types.
 
+mod alloc_context;
 mod alloc_flags;
 mod error;
 mod gfp;
@@ -12,20 +13,19 @@ mod switch;
 mod switches;
 mod tracepoints;
 mod units;
-mod want;
 mod zone_type;
 
+pub(crate) use alloc_context::AllocContext;
 pub(crate) use alloc_flags::AllocFlags;
 pub use error::{AllocAtError, AllocError, BlockError, FreeError, SetupError};
 pub use gfp::GfpFlags;
 pub use migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
 pub use pageblock_use::PageblockUse;
-pub use placement_rule::{Choice, Chore, Offer, Offers, PlacementRule, RefusedChoices, Wanted};
+pub use placement_rule::{Choice, Chore, FallbackRequest, Offer, Offers, PlacementRule, RefusedChoices};
 pub use request::Request;
 pub use stats::{PerCpuStats, RequestStats, ZoneStats};
 pub use switch::Switch;
 pub use switches::{Era, SwitchField, Switches};
 pub use tracepoints::{ExtFrag, Tracepoints};
 pub use units::{MAX_ORDERS, NR_PAGE_ORDERS, Order, Pfn};
-pub(crate) use want::Want;
 pub use zone_type::{ZONE_TYPES, ZoneType};

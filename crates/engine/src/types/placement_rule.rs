@@ -6,7 +6,7 @@ use super::units::{Order, Pfn};
 
 /// A request that found no block of its own type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
+pub struct FallbackRequest {
     /// The order of the block.
     pub order: Order,
     /// Unmovable, movable or reclaimable.
@@ -30,15 +30,16 @@ pub struct Offer {
     /// [`crate::Switches::claims_by_counts`].
     pub movable: u32,
     /// Pages of its pageblock that are neither: in use where they are, on CPUs' lists, or holes.
-    pub stays: u32,
+    pub immovable: u32,
 }
 
 impl Offer {
     /// Returns how many pages of the pageblock are in use like the wanted ones: movable pages for a movable
-    /// request, pages that stay for another one in a movable pageblock. Unmovable and reclaimable pages cannot be told apart.
+    /// request, pages that stay for another one in a movable pageblock. Unmovable and reclaimable pages cannot be told
+    /// apart.
     #[inline]
     pub fn like(&self, wanted: Migratetype) -> u32 {
-        wanted.like(self.migratetype, self.movable, self.stays)
+        wanted.like(self.migratetype, self.movable, self.immovable)
     }
 }
 
@@ -93,33 +94,36 @@ pub enum Chore {
 
 /// A rule of placement: which pageblocks requests of other types take from, and what is tidied.
 ///
-/// `()` leaves everything to the era and costs nothing. [`PlacementRule::claim`] and [`PlacementRule::steal`] are called with
-/// the zone lock held: an implementation must not call the allocator. What it chooses must be as it was offered. Otherwise
-/// the engine refuses and counts it ([`crate::Memory::refused_choices`]); the request then gets what the era gives it.
-/// Eras without [`crate::Switches::hygiene`] ask no rule. Where pageblocks keep no counts, each offer takes a walk over its pageblock's frames.
+/// `()` leaves everything to the era and costs nothing. [`PlacementRule::claim`] and [`PlacementRule::steal`] are
+/// called with the zone lock held: an implementation must not call the allocator. What it chooses must be as it was
+/// offered. Otherwise the engine refuses and counts it ([`crate::Memory::refused_choices`]); the request then gets what
+/// the era gives it. Eras without [`crate::Switches::hygiene`] ask no rule. Where pageblocks keep no counts, each offer
+/// takes a walk over its pageblock's frames.
 ///
 /// Linux counterpart: none; `__rmqueue_claim` and `__rmqueue_steal` are what it replaces.
 pub trait PlacementRule {
-    /// Chooses the block whose pageblock is claimed, of those that lie whole in the zone: it becomes one of the wanted type as a whole, whatever else is in use there,
-    /// and the request takes the smallest block that is then of its type. Offers come the largest first, and for one order the
-    /// types as Linux prefers them. Not asked where types should not mix.
-    fn claim(&self, _wanted: Wanted, _offers: Offers<'_>) -> Choice {
+    /// Chooses the block whose pageblock is claimed, of those that lie whole in the zone: it becomes one of the wanted
+    /// type as a whole, whatever else is in use there, and the request takes the smallest block that is then of its
+    /// type. Offers come the largest first, and for one order the types as Linux prefers them. Not asked where types
+    /// should not mix.
+    fn claim(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> Choice {
         Choice::AsEra
     }
 
-    /// Chooses the block that a request takes a piece of although its pageblock keeps its type. Asked if no pageblock was claimed.
-    /// Offers come the smallest first. After [`Choice::Nothing`] the request finds no room in this zone.
-    fn steal(&self, _wanted: Wanted, _offers: Offers<'_>) -> Choice {
+    /// Chooses the block that a request takes a piece of although its pageblock keeps its type. Asked if no pageblock
+    /// was claimed. Offers come the smallest first. After [`Choice::Nothing`] the request finds no room in this zone.
+    fn steal(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> Choice {
         Choice::AsEra
     }
 
-    /// True if [`PlacementRule::chore`] is to be asked about each pageblock that [`crate::Memory::tidy_pageblocks`] passes.
+    /// True if [`PlacementRule::chore`] is to be asked about each pageblock that [`crate::Memory::tidy_pageblocks`]
+    /// passes.
     fn tidies(&self) -> bool {
         false
     }
 
-    /// Chooses what is to be done about a pageblock of `pages` that lies whole in its zone and is not one free or allocated
-    /// block. Called without a lock: others may allocate and free there meanwhile.
+    /// Chooses what is to be done about a pageblock of `pages` that lies whole in its zone and is not one free or
+    /// allocated block. Called without a lock: others may allocate and free there meanwhile.
     fn chore(&self, _pageblock: &PageblockUse, _pages: u32) -> Chore {
         Chore::AsEra
     }

@@ -56,7 +56,7 @@ pub struct Switches {
     /// of them is exact; what a contiguous range takes is none. Without, the type that a page's last owner
     /// asked for decides when the page comes back. Without [`Switches::claims_by_counts`] it has no effect.
     /// Source: `pageblock_use.c` of Freehold's series `tidying` for Linux 7.3.
-    pub marks_departures: bool,
+    pub marks_movable_pages: bool,
     /// Tidying counts the pages of a pageblock that can be moved; without, those that were asked for as
     /// movable. Without [`Switches::claims_by_counts`] it has no effect.
     /// Source: `look_at_pages` of the series `tidying`.
@@ -175,7 +175,7 @@ impl Switches {
         retypes_pageblocks,
         unmixes_pageblocks,
         empties_pageblocks,
-        marks_departures,
+        marks_movable_pages,
         tidies_by_mobility,
         retypes_to_unmovable,
         drains_beside_movable,
@@ -225,7 +225,7 @@ impl Switches {
             retypes_pageblocks: self.retypes_pageblocks && counted,
             unmixes_pageblocks: self.unmixes_pageblocks && counted,
             empties_pageblocks: self.empties_pageblocks && counted,
-            marks_departures: self.marks_departures && counted,
+            marks_movable_pages: self.marks_movable_pages && counted,
             tidies_by_mobility: self.tidies_by_mobility && counted,
             retypes_to_unmovable: self.retypes_to_unmovable && self.retypes_pageblocks && counted,
             drains_beside_movable: self.drains_beside_movable && self.empties_pageblocks && counted,
@@ -311,7 +311,7 @@ const LINUX_6_1: Switches = Switches {
     retypes_pageblocks: false,
     unmixes_pageblocks: false,
     empties_pageblocks: false,
-    marks_departures: false,
+    marks_movable_pages: false,
     tidies_by_mobility: false,
     retypes_to_unmovable: false,
     drains_beside_movable: false,
@@ -363,7 +363,7 @@ const LINUX_7_3_TIDYING: Switches = Switches {
     retypes_pageblocks: true,
     unmixes_pageblocks: true,
     empties_pageblocks: true,
-    marks_departures: true,
+    marks_movable_pages: true,
     tidies_by_mobility: true,
     retypes_to_unmovable: true,
     drains_beside_movable: true,

@@ -7,14 +7,14 @@
 //! since 6.10 and calls this file where the older eras differ.
 
 use super::buddy::Insertion;
-use super::free_area::Passage;
+use super::free_area::ListOp;
 use super::guard::ZoneGuard;
 use super::state::{LockedState, Zone};
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
-use crate::types::{Migratetype, Order, Pfn, Tracepoints, Want};
+use crate::types::{AllocContext, Migratetype, Order, Pfn, Tracepoints};
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns true in the eras without freelist hygiene.
     #[inline]
     pub(crate) fn is_before_hygiene(&self) -> bool {
@@ -61,7 +61,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Counts a block that enters the list of another type than its pageblock's, which happens before
     /// hygiene only.
     ///
@@ -116,7 +116,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         } else {
             seen
         };
-        self.free_block(index, order, migratetype, Insertion::ByMergeChance);
+        self.free_block(index, order, migratetype, Insertion::ByMergeLikelihood);
     }
 
     /// Frees blocks one after the other, as a CPU's lists give them back.
@@ -129,20 +129,20 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             let own = self.zone.blocks.get(index);
             let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
             self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
-            self.free_block(index, run.order, migratetype, Insertion::ByMergeChance);
+            self.free_block(index, run.order, migratetype, Insertion::ByMergeLikelihood);
         }
     }
 
     /// Takes a block from any type's list, the wanted type's first.
     ///
     /// Linux counterpart: `__rmqueue` before 6.10.
-    pub(super) fn take_before_hygiene(&mut self, want: Want) -> Option<FrameIndex> {
+    pub(super) fn take_before_hygiene(&mut self, context: AllocContext) -> Option<FrameIndex> {
         loop {
-            let found = self.take_smallest(want.order, want.migratetype);
-            if let Some(found) = found.or_else(|| self.take_cma(want)) {
+            let found = self.take_smallest(context.order, context.migratetype);
+            if let Some(found) = found.or_else(|| self.take_cma(context)) {
                 return Some(found);
             }
-            if !self.move_to_native(want) {
+            if !self.move_to_native(context) {
                 return None;
             }
         }
@@ -154,57 +154,63 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// The pageblock's free pages move first. Its type changes only if enough of them moved; otherwise
     /// they stay on lists that do not match its type.
     /// Linux counterpart: `__rmqueue_fallback` before 6.10.
-    fn move_to_native(&mut self, want: Want) -> bool {
-        let smallest = self.smallest_fallback(want);
+    fn move_to_native(&mut self, context: AllocContext) -> bool {
+        let smallest = self.smallest_fallback(context);
         let mut orders = smallest.up_to(self.zone.max_order).rev();
-        let Some(mut found) = orders.find_map(|order| self.foreign_of(order, want)) else { return false };
-        let may_claim = |order| want.migratetype.may_claim(order, self.zone.blocks.order());
-        if !may_claim(found.0) && want.migratetype == Migratetype::Movable && found.0 > want.order {
-            let mut orders = want.order.up_to(self.zone.max_order);
-            found = orders.find_map(|order| self.foreign_of(order, want)).unwrap_or(found);
+        let Some(mut found) = orders.find_map(|order| self.foreign_of(order, context)) else { return false };
+        let may_claim = |order| context.migratetype.may_claim(order, self.zone.blocks.order());
+        if !may_claim(found.0) && context.migratetype == Migratetype::Movable && found.0 > context.order {
+            let mut orders = context.order.up_to(self.zone.max_order);
+            found = orders.find_map(|order| self.foreign_of(order, context)).unwrap_or(found);
         }
         let (order, foreign) = found;
-        let whole_block = want.migratetype.may_claim(order, self.zone.blocks.order());
+        let whole_block = context.migratetype.may_claim(order, self.zone.blocks.order());
         let Some(index) = self.first(order, foreign) else { return false };
-        self.move_block_to_native(index, order, want, whole_block);
-        self.trace_extfrag(index, order, foreign, want);
+        self.move_block_to_native(index, order, context, whole_block);
+        self.trace_extfrag(index, order, foreign, context);
         true
     }
 
     /// Linux counterpart: `steal_suitable_fallback` before 6.10.
-    fn move_block_to_native(&mut self, index: FrameIndex, found: Order, want: Want, whole_block: bool) {
+    fn move_block_to_native(
+        &mut self,
+        index: FrameIndex,
+        found: Order,
+        context: AllocContext,
+        whole_block: bool,
+    ) {
         self.state.stats.claim_attempts += 1;
         let old = self.zone.blocks.get(index);
         if old == Migratetype::HighAtomic {
-            return self.move_single(index, found, want);
+            return self.move_single(index, found, context);
         }
         if found >= self.zone.blocks.order() {
-            self.zone.blocks.set_range(index, found, want.migratetype);
+            self.zone.blocks.set_range(index, found, context.migratetype);
             self.state.stats.claims += 1;
-            self.pass(index, found, Passage::Change(want.migratetype));
+            self.update_list(index, found, ListOp::Change(context.migratetype));
             return;
         }
-        self.boost_watermark(want.flags);
+        self.boost_watermark(context.flags);
         if !whole_block {
-            return self.move_single(index, found, want);
+            return self.move_single(index, found, context);
         }
         let Some((start, end)) = self.clipped_pageblock(index) else {
-            return self.move_single(index, found, want);
+            return self.move_single(index, found, context);
         };
         let (used, read) = self.zone.frames.use_between(start, end, old);
         self.touch(read);
-        self.move_free_blocks(start, end, want.migratetype);
-        if self.suits(used, old, want.migratetype) {
-            self.zone.blocks.set(index, want.migratetype);
+        self.move_free_blocks(start, end, context.migratetype);
+        if self.suits(used, old, context.migratetype) {
+            self.zone.blocks.set(index, context.migratetype);
             self.state.stats.claims += 1;
         } else {
             self.state.stats.steals += 1;
         }
     }
 
-    fn move_single(&mut self, index: FrameIndex, found: Order, want: Want) {
+    fn move_single(&mut self, index: FrameIndex, found: Order, context: AllocContext) {
         self.state.stats.steals += 1;
-        self.pass(index, found, Passage::Change(want.migratetype));
+        self.update_list(index, found, ListOp::Change(context.migratetype));
     }
 
     /// Gives the pageblock around a block another type, and returns the number of free pages that moved
@@ -266,9 +272,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let head = zone.frames.block_head(FrameIndex(boundary.0 - 1));
         let word = zone.frames.word(head);
         if word.kind() == FrameKind::Free && head.offset(1 << word.order().get()) > boundary {
-            self.pass(head, word.order(), Passage::Leave);
+            self.update_list(head, word.order(), ListOp::Leave);
             self.account(-(word.order().pages() as i64), zone.blocks.get(head));
-            self.free_by_pageblock(head, word.order(), Insertion::ByMergeChance);
+            self.free_by_pageblock(head, word.order(), Insertion::ByMergeLikelihood);
         }
     }
 

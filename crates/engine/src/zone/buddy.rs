@@ -1,21 +1,21 @@
 //! Splitting and merging blocks.
 
-use super::free_area::Passage;
+use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
-use crate::types::{AllocFlags, Migratetype, Order, Pfn, Tracepoints, Want};
+use crate::types::{AllocContext, AllocFlags, Migratetype, Order, Pfn, Tracepoints};
 
 /// The end of the free list that a freed block goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Insertion {
     /// The tail if the block is likely to merge soon, otherwise the head.
-    ByMergeChance,
+    ByMergeLikelihood,
     /// Always the tail.
     Tail,
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Returns the buddy of a block if it is free as one block of the same order.
     fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
         let buddy = index.buddy(order);
@@ -61,7 +61,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             if order >= self.zone.blocks.order() && !self.may_merge_blocks(buddy, migratetype) {
                 break;
             }
-            self.pass(buddy, order, Passage::Leave);
+            self.update_list(buddy, order, ListOp::Leave);
             if order >= self.zone.blocks.order()
                 && !self.zone.is_before_hygiene()
                 && self.zone.blocks.get(buddy) != migratetype
@@ -75,10 +75,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         }
         let place = match insertion {
             Insertion::Tail => Place::Tail,
-            Insertion::ByMergeChance if self.merge_is_likely(index, order) => Place::Tail,
-            Insertion::ByMergeChance => Place::Head,
+            Insertion::ByMergeLikelihood if self.merge_is_likely(index, order) => Place::Tail,
+            Insertion::ByMergeLikelihood => Place::Head,
         };
-        self.pass(index, order, Passage::Enter(migratetype, place));
+        self.update_list(index, order, ListOp::Enter(migratetype, place));
         None
     }
 
@@ -119,7 +119,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if self.zone.is_before_hygiene() {
             return self.free_direct_before_hygiene(index, order, seen);
         }
-        self.free_by_pageblock(index, order, Insertion::ByMergeChance);
+        self.free_by_pageblock(index, order, Insertion::ByMergeLikelihood);
         self.count_returned(index, order, movable_pages);
     }
 
@@ -146,7 +146,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             let movable_pages = self.zone.frames.word(index).movable_pages();
             let migratetype = self.zone.blocks.get(index);
             self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
-            self.free_by_pageblock(index, run.order, Insertion::ByMergeChance);
+            self.free_by_pageblock(index, run.order, Insertion::ByMergeLikelihood);
             self.count_returned(index, run.order, movable_pages);
         }
     }
@@ -160,7 +160,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             let movable_pages = self.zone.frames.word(run.first).movable_pages();
             let migratetype = self.zone.blocks.get(run.first);
             tell(self.zone.frames.pfn(run.first), run.order, migratetype);
-            self.free_block(run.first, run.order, migratetype, Insertion::ByMergeChance);
+            self.free_block(run.first, run.order, migratetype, Insertion::ByMergeLikelihood);
             return self.count_returned(run.first, run.order, movable_pages);
         }
         let mut left = run;
@@ -174,7 +174,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
                 movable_pages += self.zone.frames.word(index).movable_pages();
                 self.zone.frames.set_word(index, FrameWord::TAIL);
             }
-            self.free_block(start, order, migratetype, Insertion::ByMergeChance);
+            self.free_block(start, order, migratetype, Insertion::ByMergeLikelihood);
             self.count_returned(start, order, movable_pages);
             left = rest;
         }
@@ -199,7 +199,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let first = self.first(found, migratetype)?;
         let whole = 1 << (found.get() - order.get());
         let run = Run { first, blocks: most.min(whole), order, down: false };
-        self.pass(first, found, Passage::Leave);
+        self.update_list(first, found, ListOp::Leave);
         self.give_back_rest(run, whole, migratetype);
         self.account_before_hygiene(-i64::from(run.pages()), migratetype);
         let taken = FrameWord::head(FrameKind::InTransit, order, migratetype);
@@ -216,7 +216,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let mut at = run.blocks;
         while at < whole {
             let Some(order) = Order::new(run.order.get() + at.trailing_zeros() as u8) else { return };
-            self.pass(run.block(at), order, Passage::Enter(migratetype, Place::Head));
+            self.update_list(run.block(at), order, ListOp::Enter(migratetype, Place::Head));
             at += 1 << at.trailing_zeros();
         }
     }
@@ -225,7 +225,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `page_del_and_expand`.
     pub(crate) fn take(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
-        self.pass(index, found, Passage::Leave);
+        self.update_list(index, found, ListOp::Leave);
         self.expand(index, order, found, migratetype);
         self.zone.frames.set_word(index, FrameWord::head(FrameKind::InTransit, order, migratetype));
     }
@@ -239,7 +239,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             && let Some(half) = left.down()
         {
             let upper = index.offset(1 << half.get());
-            self.pass(upper, half, Passage::Enter(migratetype, Place::Head));
+            self.update_list(upper, half, ListOp::Enter(migratetype, Place::Head));
             left = half;
         }
     }
@@ -247,12 +247,12 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     /// Takes a block for a request that bypasses the per-CPU lists.
     ///
     /// Linux counterpart: `rmqueue_buddy` under the lock.
-    pub(crate) fn take_direct(&mut self, want: Want) -> Option<FrameIndex> {
-        let reserve = want.flags.contains(AllocFlags::HIGHATOMIC);
-        let found = reserve.then(|| self.take_reserved(want)).flatten();
-        let found = found.or_else(|| self.refill(want).next()).or_else(|| {
+    pub(crate) fn take_direct(&mut self, context: AllocContext) -> Option<FrameIndex> {
+        let reserve = context.flags.contains(AllocFlags::HIGHATOMIC);
+        let found = reserve.then(|| self.take_reserved(context)).flatten();
+        let found = found.or_else(|| self.refill(context).next()).or_else(|| {
             let desperate = AllocFlags::OOM | AllocFlags::NON_BLOCK;
-            want.flags.intersects(desperate).then(|| self.take_reserved(want)).flatten()
+            context.flags.intersects(desperate).then(|| self.take_reserved(context)).flatten()
         });
         if found.is_some() {
             self.state.stats.direct_allocs += 1;
@@ -261,9 +261,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Takes a block from the reserve for atomic requests.
-    fn take_reserved(&mut self, want: Want) -> Option<FrameIndex> {
-        let found = self.take_smallest(want.order, Migratetype::HighAtomic)?;
-        self.count_taken(Run::single(found, want.order), want.migratetype);
+    fn take_reserved(&mut self, context: AllocContext) -> Option<FrameIndex> {
+        let found = self.take_smallest(context.order, Migratetype::HighAtomic)?;
+        self.count_taken(Run::single(found, context.order), context.migratetype);
         Some(found)
     }
 }

@@ -1,12 +1,12 @@
 //! Changing a pageblock's type together with its free pages.
 
-use super::free_area::Passage;
+use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{BlockError, Migratetype, Order};
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Returns the first frame of the pageblock around `index`.
     ///
     /// Linux counterpart: `prep_move_freepages_block`.
@@ -31,7 +31,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             let order = word.order();
             at = match word.kind() {
                 FrameKind::Free => {
-                    self.pass(at, order, Passage::Change(to));
+                    self.update_list(at, order, ListOp::Change(to));
                     moved += order.pages();
                     at.offset(1 << order.get())
                 }

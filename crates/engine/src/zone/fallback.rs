@@ -1,12 +1,12 @@
 //! Finding a block for a request whose own type has none.
 
-use super::free_area::Passage;
+use super::free_area::ListOp;
 use super::guard::ZoneGuard;
 use super::placement::{Chosen, Foreign};
 use super::state::Zone;
 use crate::table::FrameIndex;
-use crate::table::sync::Locks;
-use crate::types::{AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Tracepoints, Want};
+use crate::table::sync::Platform;
+use crate::types::{AllocContext, AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Tracepoints};
 
 /// The result of a search of one order for a foreign block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ impl Migratetype {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns true if a foreign list has a block of `order` whose pageblock a request of type `wanted`
     /// may claim.
     pub(crate) fn has_claimable_block(&self, order: Order, wanted: Migratetype) -> bool {
@@ -50,7 +50,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Linux counterpart: `find_suitable_fallback`.
     fn search(&mut self, order: Order, wanted: Migratetype, to_claim: bool) -> Search {
         self.state.stats.fallback_searches += 1;
@@ -66,11 +66,11 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
 
     /// Returns the smallest order of a foreign block that this request may take from: a pageblock's if
     /// types should not mix.
-    pub(super) fn smallest_fallback(&self, want: Want) -> Order {
-        if want.flags.contains(AllocFlags::NOFRAGMENT) {
-            want.order.max(self.zone.blocks.order())
+    pub(super) fn smallest_fallback(&self, context: AllocContext) -> Order {
+        if context.flags.contains(AllocFlags::NOFRAGMENT) {
+            context.order.max(self.zone.blocks.order())
         } else {
-            want.order
+            context.order
         }
     }
 
@@ -78,31 +78,31 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_claim`.
     #[inline(never)]
-    pub(super) fn claim(&mut self, want: Want) -> Option<FrameIndex> {
-        if !want.flags.contains(AllocFlags::NOFRAGMENT) {
-            let chosen = match self.chosen_to_claim(want) {
-                Chosen::AsEra => self.used_to_claim(want),
+    pub(super) fn claim(&mut self, context: AllocContext) -> Option<FrameIndex> {
+        if !context.flags.contains(AllocFlags::NOFRAGMENT) {
+            let chosen = match self.chosen_to_claim(context) {
+                Chosen::AsEra => self.used_to_claim(context),
                 chosen => chosen,
             };
             match chosen {
                 Chosen::AsEra => {}
                 Chosen::Nothing => return None,
                 Chosen::Block(block) => {
-                    if let Some(taken) = self.claim_chosen(block, want) {
+                    if let Some(taken) = self.claim_chosen(block, context) {
                         return Some(taken);
                     }
                 }
             }
         }
-        for order in self.smallest_fallback(want).up_to(self.zone.max_order).rev() {
-            match self.search(order, want.migratetype, true) {
+        for order in self.smallest_fallback(context).up_to(self.zone.max_order).rev() {
+            match self.search(order, context.migratetype, true) {
                 Search::Empty => {}
                 Search::TooSmallToClaim => break,
                 Search::Found(foreign) => {
                     let index = self.first(order, foreign)?;
-                    if let Some(taken) = self.claim_block(index, order, foreign, want) {
+                    if let Some(taken) = self.claim_block(index, order, foreign, context) {
                         self.state.stats.claims += 1;
-                        self.trace_extfrag(taken, order, foreign, want);
+                        self.trace_extfrag(taken, order, foreign, context);
                         return Some(taken);
                     }
                 }
@@ -112,20 +112,20 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     /// Claims the pageblock around a free block, whatever else is in it, and takes a block from it.
-    fn claim_chosen(&mut self, used: Foreign, want: Want) -> Option<FrameIndex> {
+    fn claim_chosen(&mut self, used: Foreign, context: AllocContext) -> Option<FrameIndex> {
         if used.order >= self.zone.blocks.order() {
-            let taken = self.claim_block(used.index, used.order, used.migratetype, want)?;
+            let taken = self.claim_block(used.index, used.order, used.migratetype, context)?;
             self.state.stats.claims += 1;
-            self.trace_extfrag(taken, used.order, used.migratetype, want);
+            self.trace_extfrag(taken, used.order, used.migratetype, context);
             return Some(taken);
         }
         self.state.stats.claim_attempts += 1;
-        self.boost_watermark(want.flags);
+        self.boost_watermark(context.flags);
         let start = self.whole_pageblock(used.index).ok()?;
-        self.convert_pageblock(start, want.migratetype);
-        let taken = self.take_smallest(want.order, want.migratetype)?;
+        self.convert_pageblock(start, context.migratetype);
+        let taken = self.take_smallest(context.order, context.migratetype)?;
         self.state.stats.claims += 1;
-        self.trace_extfrag(taken, used.order, used.migratetype, want);
+        self.trace_extfrag(taken, used.order, used.migratetype, context);
         Some(taken)
     }
 
@@ -138,24 +138,24 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         index: FrameIndex,
         found: Order,
         foreign: Migratetype,
-        want: Want,
+        context: AllocContext,
     ) -> Option<FrameIndex> {
         self.state.stats.claim_attempts += 1;
         if found >= self.zone.blocks.order() {
-            self.pass(index, found, Passage::Leave);
-            self.zone.blocks.set_range(index, found, want.migratetype);
-            self.expand(index, want.order, found, want.migratetype);
-            self.mark_taken(index, want.order, want.migratetype);
+            self.update_list(index, found, ListOp::Leave);
+            self.zone.blocks.set_range(index, found, context.migratetype);
+            self.expand(index, context.order, found, context.migratetype);
+            self.mark_taken(index, context.order, context.migratetype);
             return Some(index);
         }
-        self.boost_watermark(want.flags);
+        self.boost_watermark(context.flags);
         let start = self.whole_pageblock(index).ok()?;
         let used = self.pageblock_use(start);
-        if !self.suits(used, foreign, want.migratetype) {
+        if !self.suits(used, foreign, context.migratetype) {
             return None;
         }
-        self.convert_pageblock(start, want.migratetype);
-        self.take_smallest(want.order, want.migratetype)
+        self.convert_pageblock(start, context.migratetype);
+        self.take_smallest(context.order, context.migratetype)
     }
 
     /// Returns true if at least half of a pageblock is free or in use like the wanted pages.
@@ -176,45 +176,51 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     ///
     /// Linux counterpart: `__rmqueue_steal`.
     #[inline(never)]
-    pub(super) fn steal(&mut self, want: Want) -> Option<FrameIndex> {
-        let Foreign { index, order, migratetype } = match self.chosen_to_steal(want) {
-            Chosen::AsEra => self.smallest_foreign(want)?,
+    pub(super) fn steal(&mut self, context: AllocContext) -> Option<FrameIndex> {
+        let Foreign { index, order, migratetype } = match self.chosen_to_steal(context) {
+            Chosen::AsEra => self.smallest_foreign(context)?,
             Chosen::Nothing => return None,
             Chosen::Block(block) => block,
         };
-        self.take(index, want.order, order, migratetype);
+        self.take(index, context.order, order, migratetype);
         if self.zone.switches.claims_by_counts {
             // The block may come back without an owner in between.
-            self.mark_taken(index, want.order, want.migratetype);
+            self.mark_taken(index, context.order, context.migratetype);
         }
         self.state.stats.steals += 1;
-        self.trace_extfrag(index, order, migratetype, want);
+        self.trace_extfrag(index, order, migratetype, context);
         Some(index)
     }
 
     /// Returns the smallest foreign block that is large enough.
-    fn smallest_foreign(&mut self, want: Want) -> Option<Foreign> {
-        let mut orders = want.order.up_to(self.zone.max_order);
-        let (order, migratetype) = orders.find_map(|order| self.foreign_of(order, want))?;
+    fn smallest_foreign(&mut self, context: AllocContext) -> Option<Foreign> {
+        let mut orders = context.order.up_to(self.zone.max_order);
+        let (order, migratetype) = orders.find_map(|order| self.foreign_of(order, context))?;
         Some(Foreign { index: self.first(order, migratetype)?, order, migratetype })
     }
 
     /// Returns `order` and the first foreign type, in order of preference, that has a block of it.
-    pub(super) fn foreign_of(&mut self, order: Order, want: Want) -> Option<(Order, Migratetype)> {
-        match self.search(order, want.migratetype, false) {
+    pub(super) fn foreign_of(&mut self, order: Order, context: AllocContext) -> Option<(Order, Migratetype)> {
+        match self.search(order, context.migratetype, false) {
             Search::Found(foreign) => Some((order, foreign)),
             Search::Empty | Search::TooSmallToClaim => None,
         }
     }
 
-    pub(super) fn trace_extfrag(&self, index: FrameIndex, found: Order, foreign: Migratetype, want: Want) {
+    pub(super) fn trace_extfrag(
+        &self,
+        index: FrameIndex,
+        found: Order,
+        foreign: Migratetype,
+        context: AllocContext,
+    ) {
         self.zone.tracepoints.page_alloc_extfrag(ExtFrag {
             pfn: self.zone.frames.pfn(index),
-            alloc_order: want.order,
+            alloc_order: context.order,
             fallback_order: found,
-            alloc_migratetype: want.migratetype,
+            alloc_migratetype: context.migratetype,
             fallback_migratetype: foreign,
-            change_ownership: self.zone.blocks.get(index) == want.migratetype,
+            change_ownership: self.zone.blocks.get(index) == context.migratetype,
         });
     }
 }

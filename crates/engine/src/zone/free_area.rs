@@ -1,13 +1,13 @@
 //! The free lists, and the one door through which a block enters, leaves or changes lists.
 
 use super::guard::ZoneGuard;
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
 use crate::types::{Migratetype, Order};
 
 /// The way of a block through the door.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Passage {
+pub(crate) enum ListOp {
     /// From outside onto the list of a type.
     Enter(Migratetype, Place),
     /// From its list to outside.
@@ -16,29 +16,29 @@ pub(crate) enum Passage {
     Change(Migratetype),
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Moves a block through the door. List, frame word, counts and numbers of free pages change here
     /// together, and nowhere else.
     ///
     /// Returns the type of the list that the block left, or entered if it was on none.
     #[expect(clippy::inline_always, reason = "each caller knows the passage: a third of the instructions go")]
     #[inline(always)]
-    pub(crate) fn pass(&mut self, index: FrameIndex, order: Order, passage: Passage) -> Migratetype {
+    pub(crate) fn update_list(&mut self, index: FrameIndex, order: Order, op: ListOp) -> Migratetype {
         self.touch(1);
-        match passage {
-            Passage::Enter(migratetype, place) => {
+        match op {
+            ListOp::Enter(migratetype, place) => {
                 self.count_foreign_entry(index, order, migratetype);
                 self.enter(index, order, migratetype, place);
                 self.zone.blocks.count_entered(index, order);
                 migratetype
             }
-            Passage::Leave => {
+            ListOp::Leave => {
                 let from = self.leave(index, order);
                 self.zone.frames.frame(index).set_word(FrameWord::TAIL);
                 self.zone.blocks.count_left(index, order);
                 from
             }
-            Passage::Change(to) => {
+            ListOp::Change(to) => {
                 let from = self.leave(index, order);
                 self.enter(index, order, to, Place::Tail);
                 from

@@ -3,26 +3,26 @@
 use lock_api::{Mutex, MutexGuard};
 
 use super::state::{LockedState, Zone};
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::types::Tracepoints;
 
 /// The zone lock, held.
 ///
 /// When it is dropped, the numbers of free pages become visible to readers without the lock.
-pub(crate) struct ZoneGuard<'z, 'm, L: Locks> {
+pub(crate) struct ZoneGuard<'z, 'm, L: Platform> {
     pub(crate) zone: &'z Zone<'m, L>,
     pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
     touched: u64,
     since: <L::Tracepoints as Tracepoints>::Since,
 }
 
-impl<'m, L: Locks> Zone<'m, L> {
+impl<'m, L: Platform> Zone<'m, L> {
     pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
         ZoneGuard::acquire(self, &self.state)
     }
 }
 
-impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
+impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
     /// Takes the lock of a zone. A wait for it is told to tracepoints that watch contention.
     fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
         let uncontended =
@@ -46,7 +46,7 @@ impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Makes the numbers of free pages visible to readers without the lock. Most holds change only the
     /// first.
     #[inline]
@@ -66,7 +66,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 }
 
-impl<L: Locks> Drop for ZoneGuard<'_, '_, L> {
+impl<L: Platform> Drop for ZoneGuard<'_, '_, L> {
     fn drop(&mut self) {
         let touched = self.touched;
         let stats = &mut self.state.stats;

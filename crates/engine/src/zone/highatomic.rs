@@ -1,13 +1,13 @@
 //! The reserve for atomic high-order requests.
 
-use super::free_area::Passage;
+use super::free_area::ListOp;
 use super::guard::ZoneGuard;
 use super::state::Zone;
 use crate::table::FrameIndex;
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::types::{Migratetype, Order};
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns the most pages that the reserve may hold: about 1 % of the zone.
     ///
     /// Units: pages. 0 where the zone is too small for any reserve.
@@ -71,7 +71,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Gives the pageblocks of a free block of the reserve back to `to`. Returns the free pages that
     /// moved.
     fn unreserve(&mut self, index: FrameIndex, order: Order, to: Migratetype) -> u64 {
@@ -80,7 +80,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if order < blocks.order() {
             return self.whole_pageblock(index).map_or(0, |start| self.convert_pageblock(start, to));
         }
-        self.pass(index, order, Passage::Change(to));
+        self.update_list(index, order, ListOp::Change(to));
         blocks.set_range(index, order, to);
         order.pages()
     }

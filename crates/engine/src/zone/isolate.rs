@@ -1,9 +1,9 @@
 //! Isolating one pageblock under the zone lock: requests cannot get its free pages.
 
 use super::buddy::Insertion;
-use super::free_area::Passage;
+use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{BlockError, Migratetype, Order};
 
@@ -39,7 +39,7 @@ impl Isolation {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Isolates one pageblock.
     ///
     /// Linux counterpart: `set_migratetype_isolate`.
@@ -79,7 +79,7 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
             return Err(BlockError::WrongState);
         }
         if let Some(order) = self.mergeable_now(start) {
-            self.pass(start, order, Passage::Leave);
+            self.update_list(start, order, ListOp::Leave);
             zone.blocks.set(start, to);
             self.free_block(start, order, to, Insertion::Tail);
         } else if zone.is_before_hygiene() {
@@ -121,9 +121,9 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         if word.kind() == FrameKind::Free && word.order() > zone.blocks.order() {
             // The free block is larger than the pageblock: it is taken apart, so that each pageblock's
             // part goes to its own list.
-            self.pass(head, word.order(), Passage::Leave);
+            self.update_list(head, word.order(), ListOp::Leave);
             change_type();
-            self.free_by_pageblock(head, word.order(), Insertion::ByMergeChance);
+            self.free_by_pageblock(head, word.order(), Insertion::ByMergeLikelihood);
         } else {
             self.move_free_blocks(start, start.offset(zone.blocks.pages()), to);
             change_type();

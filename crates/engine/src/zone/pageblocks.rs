@@ -1,11 +1,11 @@
 //! What each pageblock of a zone holds.
 
 use super::state::Zone;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{MIGRATETYPES, PageblockUse};
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns what each pageblock holds, from low to high. Approximate while others allocate.
     pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
         self.pageblock_ends().map(|(start, end)| self.pageblock_use_between(start, end))
@@ -37,8 +37,8 @@ impl<L: Locks> Zone<'_, L> {
         blocks
     }
 
-    /// Returns what the pageblock around a frame holds, by the numbers that it keeps or, without them, by a walk over its
-    /// frames; and the number of blocks and single frames that the walk read.
+    /// Returns what the pageblock around a frame holds, by the numbers that it keeps or, without them, by a walk over
+    /// its frames; and the number of blocks and single frames that the walk read.
     pub(crate) fn use_around(&self, index: FrameIndex) -> (PageblockUse, u64) {
         if let Some(counted) = self.blocks.counted_use(index) {
             return (counted, 0);

@@ -6,11 +6,11 @@ use lock_api::MutexGuard;
 
 use super::state::Zone;
 use crate::percpu::{BATCH_SCALE_MAX, ListNumber, PerCpuLists, Pressure};
-use crate::table::sync::{Locks, Ordering};
-use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, Rivals, Run};
-use crate::types::{AllocFlags, FreeError, Migratetype, Order, Switches, Want};
+use crate::table::sync::{Ordering, Platform};
+use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, RacingFrees, Run};
+use crate::types::{AllocContext, AllocFlags, FreeError, Migratetype, Order, Switches};
 
-impl<L: Locks> Pressure for Zone<'_, L> {
+impl<L: Platform> Pressure for Zone<'_, L> {
     #[inline]
     fn switches(&self) -> &Switches {
         &self.switches
@@ -27,7 +27,7 @@ impl<L: Locks> Pressure for Zone<'_, L> {
     }
 }
 
-impl<'m, L: Locks> Zone<'m, L> {
+impl<'m, L: Platform> Zone<'m, L> {
     /// Returns true if blocks of this order have per-CPU lists: small ones and huge pages.
     ///
     /// Linux counterpart: `pcp_allowed_order`.
@@ -51,32 +51,42 @@ impl<'m, L: Locks> Zone<'m, L> {
     /// block for it, and if another caller holds the lists.
     ///
     /// Linux counterpart: `rmqueue_pcplist`.
-    pub(crate) fn take_percpu(&self, cpu: u16, want: Want) -> Option<FrameIndex> {
+    pub(crate) fn take_percpu(&self, cpu: u16, context: AllocContext) -> Option<FrameIndex> {
         let mut lists = self.try_lock_lists(cpu)?;
         lists.note_allocs(1);
-        self.take_from_lists(&mut lists, want)
+        self.take_from_lists(&mut lists, context)
     }
 
     /// Takes a block from lists that the caller holds, and refills an empty list first. Returns `None` if
     /// the zone has no block for it.
     ///
     /// Linux counterpart: `__rmqueue_pcplist`.
-    pub(crate) fn take_from_lists(&self, lists: &mut PerCpuLists<'m>, want: Want) -> Option<FrameIndex> {
-        let number = lists.number(want.migratetype, want.order);
+    pub(crate) fn take_from_lists(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        context: AllocContext,
+    ) -> Option<FrameIndex> {
+        let number = lists.number(context.migratetype, context.order);
         if lists.is_list_empty(number) {
-            let blocks = lists.refill_blocks(self, want.order);
-            if self.switches.highatomic_first && want.flags.contains(AllocFlags::HIGHATOMIC) {
+            let blocks = lists.refill_blocks(self, context.order);
+            if self.switches.highatomic_first && context.flags.contains(AllocFlags::HIGHATOMIC) {
                 return None;
             }
-            self.refill_lists(lists, number, want, blocks);
+            self.refill_lists(lists, number, context, blocks);
         }
-        lists.take_first(&self.frames, number, want.order)
+        lists.take_first(&self.frames, number, context.order)
     }
 
     /// Linux counterpart: `rmqueue_bulk`.
-    fn refill_lists(&self, lists: &mut PerCpuLists<'m>, number: ListNumber, want: Want, blocks: u32) {
+    fn refill_lists(
+        &self,
+        lists: &mut PerCpuLists<'m>,
+        number: ListNumber,
+        context: AllocContext,
+        blocks: u32,
+    ) {
         let mut guard = self.lock();
-        let mut refill = guard.refill(want);
+        let mut refill = guard.refill(context);
         let mut taken = 0;
         while taken < blocks
             && let Some(run) = refill.next_run(blocks - taken)
@@ -169,7 +179,7 @@ impl<'m, L: Locks> Zone<'m, L> {
     ) -> Option<FrameIndex> {
         let word = frame.word();
         let fits = word.is_owned_of(order) && self.blocks.is_of(index, list_type);
-        (fits && frame.replace_owned(word, word.given_back(), Rivals::of::<L>())).then_some(index)
+        (fits && frame.replace_owned(word, word.given_back(), RacingFrees::of::<L>())).then_some(index)
     }
 
     /// Puts a freed block on lists that the caller holds, and gives back the pages above `high`. `again`
@@ -249,7 +259,7 @@ impl<'m, L: Locks> Zone<'m, L> {
                 return;
             }
             match again(lists) {
-                Some(held) => lists = held,
+                Some(locked) => lists = locked,
                 None => return,
             }
         }

@@ -1,18 +1,19 @@
-//! Which free block a request of another type is given: what the memory's rule chooses, and a rule that Linux does not have.
+//! Which free block a request of another type is given: what the memory's rule chooses, and a rule that Linux does not
+//! have.
 
 use core::cell::Cell;
 
 use super::guard::ZoneGuard;
 use super::state::Zone;
-use crate::table::sync::{AtomicU64, Locks, Ordering};
+use crate::table::sync::{AtomicU64, Ordering, Platform};
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{
-    Choice, Chore, Migratetype, Offer, Offers, Order, PageblockUse, Pfn, PlacementRule, RefusedChoices,
-    Switches, Want, Wanted,
+    AllocContext, Choice, Chore, FallbackRequest, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
+    PlacementRule, RefusedChoices, Switches,
 };
 
 /// The number of blocks at the head of a list that are looked at.
-pub(crate) const LOOKS: usize = 32;
+pub(crate) const SCAN_LIMIT: usize = 32;
 
 /// One in so many of its pages must be free for a pageblock with pages like the wanted ones to be claimed.
 const WORTH_CLAIMING: u32 = 8;
@@ -35,18 +36,18 @@ pub(super) enum Chosen {
 
 /// Freehold's own rules, as far as an era has them.
 ///
-/// Linux tries the pageblock of the first block of each list, the largest blocks first, so that free pageblocks go before
-/// any other. If none suits, it takes single pages from wherever one lies. Here many pageblocks are looked at, by
-/// the two numbers that each keeps, and those in use go before free ones.
+/// Linux tries the pageblock of the first block of each list, the largest blocks first, so that free pageblocks go
+/// before any other. If none suits, it takes single pages from wherever one lies. Here many pageblocks are looked at,
+/// by the two numbers that each keeps, and those in use go before free ones.
 pub(crate) struct OwnRules(pub(crate) Switches);
 
 impl PlacementRule for OwnRules {
-    fn claim(&self, wanted: Wanted, mut offers: Offers<'_>) -> Choice {
+    fn claim(&self, wanted: FallbackRequest, mut offers: Offers<'_>) -> Choice {
         let pages = 1_u32 << wanted.pageblock_order.get();
-        let stays = wanted.migratetype != Migratetype::Movable;
+        let immovable = wanted.migratetype != Migratetype::Movable;
         let is_worth_it = |offer: &Offer| {
             let alike = offer.like(wanted.migratetype);
-            let is_lost = stays && alike > 0 && offer.free >= pages / WORTH_CLAIMING;
+            let is_lost = immovable && alike > 0 && offer.free >= pages / WORTH_CLAIMING;
             is_lost || offer.free + alike >= pages / 2
         };
         offers.find(is_worth_it).map_or(Choice::AsEra, Choice::Take)
@@ -61,18 +62,18 @@ impl PlacementRule for OwnRules {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns the block that a rule chose, or `None` if it is not what the rule may have been offered: a free block of
     /// another type that is large enough.
-    fn foreign(&self, offer: Offer, want: Want) -> Option<Foreign> {
+    fn foreign(&self, offer: Offer, context: AllocContext) -> Option<Foreign> {
         let index = self.frames.index(offer.pfn)?;
         let word = self.frames.word(index);
         let migratetype = self.blocks.get(index);
         let is_free = word.kind() == FrameKind::Free && word.order() == offer.order;
         let is_offered = is_free
-            && offer.order >= want.order
+            && offer.order >= context.order
             && migratetype == offer.migratetype
-            && want.migratetype.fallbacks().contains(&migratetype);
+            && context.migratetype.fallbacks().contains(&migratetype);
         is_offered.then_some(Foreign { index, order: offer.order, migratetype })
     }
 
@@ -98,60 +99,61 @@ impl<L: Locks> Zone<'_, L> {
             self.use_around(index)
         };
         let PageblockUse { free, movable, .. } = used;
-        let stays = pages.saturating_sub(free + movable);
-        (Offer { pfn: self.frames.pfn(index), order, migratetype, free, movable, stays }, 1 + read)
+        let immovable = pages.saturating_sub(free + movable);
+        (Offer { pfn: self.frames.pfn(index), order, migratetype, free, movable, immovable }, 1 + read)
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Returns the block whose pageblock the memory's rule has a request claim.
     #[inline]
-    pub(super) fn chosen_to_claim(&mut self, want: Want) -> Chosen {
-        let (rule, wanted) = (self.zone.rule, self.wanted(want));
-        let orders = want.order.up_to(self.zone.max_order).rev();
+    pub(super) fn chosen_to_claim(&mut self, context: AllocContext) -> Chosen {
+        let (rule, wanted) = (self.zone.rule, self.wanted(context));
+        let orders = context.order.up_to(self.zone.max_order).rev();
         // The era may try a pageblock that does not lie whole in the zone, in vain; a rule is spared that.
         let is_whole = |block: &Foreign| {
             block.order >= self.zone.blocks.order() || self.whole_pageblock(block.index).is_ok()
         };
-        let (choice, touched) = self.ask(want, orders, is_whole, |offers| rule.claim(wanted, offers));
+        let (choice, touched) = self.ask(context, orders, is_whole, |offers| rule.claim(wanted, offers));
         self.touch(touched);
-        self.chosen(choice, want)
+        self.chosen(choice, context)
     }
 
     /// Returns the block of which the memory's rule has a request take a piece.
     #[inline]
-    pub(super) fn chosen_to_steal(&mut self, want: Want) -> Chosen {
-        let (rule, wanted) = (self.zone.rule, self.wanted(want));
-        let orders = want.order.up_to(self.zone.max_order);
-        let (choice, touched) = self.ask(want, orders, |_| true, |offers| rule.steal(wanted, offers));
+    pub(super) fn chosen_to_steal(&mut self, context: AllocContext) -> Chosen {
+        let (rule, wanted) = (self.zone.rule, self.wanted(context));
+        let orders = context.order.up_to(self.zone.max_order);
+        let (choice, touched) = self.ask(context, orders, |_| true, |offers| rule.steal(wanted, offers));
         self.touch(touched);
-        self.chosen(choice, want)
+        self.chosen(choice, context)
     }
 
-    /// Returns a free block in a pageblock that is worth claiming although part of it is in use, by Freehold's own rules.
-    pub(super) fn used_to_claim(&mut self, want: Want) -> Chosen {
+    /// Returns a free block in a pageblock that is worth claiming although part of it is in use, by Freehold's own
+    /// rules.
+    pub(super) fn used_to_claim(&mut self, context: AllocContext) -> Chosen {
         if !self.zone.switches.claims_used_first {
             return Chosen::AsEra;
         }
         let Some(largest) = self.zone.blocks.order().down() else { return Chosen::AsEra };
-        let (rules, wanted) = (OwnRules(self.zone.switches), self.wanted(want));
-        let orders = want.order.up_to(largest).rev();
-        let (choice, touched) = self.ask(want, orders, |_| true, |offers| rules.claim(wanted, offers));
+        let (rules, wanted) = (OwnRules(self.zone.switches), self.wanted(context));
+        let orders = context.order.up_to(largest).rev();
+        let (choice, touched) = self.ask(context, orders, |_| true, |offers| rules.claim(wanted, offers));
         self.touch(touched);
-        self.chosen(choice, want)
+        self.chosen(choice, context)
     }
 
-    fn wanted(&self, want: Want) -> Wanted {
+    fn wanted(&self, context: AllocContext) -> FallbackRequest {
         let pageblock_order = self.zone.blocks.order();
-        Wanted { order: want.order, migratetype: want.migratetype, pageblock_order }
+        FallbackRequest { order: context.order, migratetype: context.migratetype, pageblock_order }
     }
 
-    /// Returns what is chosen of the heads of other types' lists, of those that `may_offer` lets through, and the number of blocks and single frames
-    /// that were read for it.
+    /// Returns what is chosen of the heads of other types' lists, of those that `may_offer` lets through, and the
+    /// number of blocks and single frames that were read for it.
     #[inline]
     fn ask(
         &self,
-        want: Want,
+        context: AllocContext,
         orders: impl Iterator<Item = Order>,
         may_offer: impl Fn(&Foreign) -> bool,
         choose: impl FnOnce(Offers<'_>) -> Choice,
@@ -159,10 +161,10 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
         let (zone, lists) = (self.zone, &self.state.lists);
         let touched = Cell::new(0);
         let mut offers = orders
-            .flat_map(|order| want.migratetype.fallbacks().map(|migratetype| (order, migratetype)))
+            .flat_map(|order| context.migratetype.fallbacks().map(|migratetype| (order, migratetype)))
             .filter(|&(order, migratetype)| zone.list_has_block(order, migratetype))
             .flat_map(|(order, migratetype)| {
-                let heads = lists.get(order, migratetype).iter(&zone.frames).take(LOOKS);
+                let heads = lists.get(order, migratetype).iter(&zone.frames).take(SCAN_LIMIT);
                 heads.map(move |index| Foreign { index, order, migratetype })
             })
             .filter(|block| may_offer(block))
@@ -176,12 +178,12 @@ impl<L: Locks> ZoneGuard<'_, '_, L> {
     }
 
     #[inline]
-    fn chosen(&mut self, choice: Choice, want: Want) -> Chosen {
+    fn chosen(&mut self, choice: Choice, context: AllocContext) -> Chosen {
         match choice {
             Choice::AsEra => Chosen::AsEra,
             Choice::Nothing => Chosen::Nothing,
             Choice::Take(offer) => {
-                let foreign = self.zone.foreign(offer, want);
+                let foreign = self.zone.foreign(offer, context);
                 if foreign.is_none() {
                     self.zone.refuse(offer.pfn);
                 }

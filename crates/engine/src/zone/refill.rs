@@ -1,9 +1,9 @@
 //! Taking blocks one after the other under one hold of the zone lock.
 
 use super::guard::ZoneGuard;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, Run};
-use crate::types::{AllocFlags, Migratetype, Want};
+use crate::types::{AllocContext, AllocFlags, Migratetype};
 
 /// The level at which the search for a block starts.
 ///
@@ -24,45 +24,45 @@ enum Mode {
 ///
 /// Only the lock holder changes the free lists, so the level that last succeeded is still the right one.
 /// The series borrows the guard, so it cannot outlast the hold.
-pub(crate) struct Refill<'g, 'z, 'm, L: Locks> {
+pub(crate) struct Refill<'g, 'z, 'm, L: Platform> {
     guard: &'g mut ZoneGuard<'z, 'm, L>,
-    want: Want,
+    context: AllocContext,
     mode: Mode,
     /// Pages taken so far.
     taken: u64,
 }
 
-impl<'z, 'm, L: Locks> ZoneGuard<'z, 'm, L> {
-    pub(crate) fn refill<'g>(&'g mut self, want: Want) -> Refill<'g, 'z, 'm, L> {
-        Refill { guard: self, want, mode: Mode::Native, taken: 0 }
+impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
+    pub(crate) fn refill<'g>(&'g mut self, context: AllocContext) -> Refill<'g, 'z, 'm, L> {
+        Refill { guard: self, context, mode: Mode::Native, taken: 0 }
     }
 
-    pub(super) fn take_cma(&mut self, want: Want) -> Option<FrameIndex> {
-        if !want.flags.contains(AllocFlags::CMA) {
+    pub(super) fn take_cma(&mut self, context: AllocContext) -> Option<FrameIndex> {
+        if !context.flags.contains(AllocFlags::CMA) {
             return None;
         }
-        let found = self.take_smallest(want.order, Migratetype::Cma);
+        let found = self.take_smallest(context.order, Migratetype::Cma);
         self.state.stats.cma_fallbacks += u64::from(found.is_some());
         found
     }
 }
 
-impl<L: Locks> Refill<'_, '_, '_, L> {
+impl<L: Platform> Refill<'_, '_, '_, L> {
     /// Returns the next block, or `None` if the zone has none for this request.
     ///
     /// Linux counterpart: `__rmqueue`.
     #[inline]
     pub(super) fn next(&mut self) -> Option<FrameIndex> {
-        let cma = if self.cma_is_first() { self.guard.take_cma(self.want) } else { None };
+        let cma = if self.cma_is_first() { self.guard.take_cma(self.context) } else { None };
         let found = cma.or_else(|| {
             if self.guard.zone.is_before_hygiene() {
-                self.guard.take_before_hygiene(self.want)
+                self.guard.take_before_hygiene(self.context)
             } else {
                 self.next_by_level()
             }
         })?;
-        self.guard.count_taken(Run::single(found, self.want.order), self.want.migratetype);
-        self.taken += self.want.order.pages();
+        self.guard.count_taken(Run::single(found, self.context.order), self.context.migratetype);
+        self.taken += self.context.order.pages();
         Some(found)
     }
 
@@ -70,25 +70,25 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
     /// would find.
     pub(super) fn next_run(&mut self, most: u32) -> Option<Run> {
         let native = self.next_native_run(most);
-        native.or_else(|| self.next().map(|index| Run::single(index, self.want.order)))
+        native.or_else(|| self.next().map(|index| Run::single(index, self.context.order)))
     }
 
     /// Returns blocks as [`Self::next_run`] does, but only from the wanted type's own lists.
     pub(crate) fn next_native_run(&mut self, most: u32) -> Option<Run> {
-        let want = self.want;
-        if !self.stays_native() {
+        let context = self.context;
+        if !self.keeps_type() {
             return None;
         }
-        let run = self.guard.take_smallest_run(want.order, want.migratetype, most)?;
-        self.guard.count_taken(run, want.migratetype);
+        let run = self.guard.take_smallest_run(context.order, context.migratetype, most)?;
+        self.guard.count_taken(run, context.migratetype);
         self.taken += u64::from(run.pages());
         Some(run)
     }
 
     /// Returns true if the next blocks come from the wanted type's own lists before any other. After the
     /// first they do too: what is left of a split block is then the smallest.
-    fn stays_native(&self) -> bool {
-        let may_use_cma = self.want.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
+    fn keeps_type(&self) -> bool {
+        let may_use_cma = self.context.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
         let level = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
         !self.guard.zone.is_before_hygiene() && level == Mode::Native && !may_use_cma
     }
@@ -102,33 +102,33 @@ impl<L: Locks> Refill<'_, '_, '_, L> {
             return false;
         }
         let free = state.free_pages + self.guard.still_counted(self.taken);
-        self.want.flags.contains(AllocFlags::CMA) && state.free_cma > free / 2
+        self.context.flags.contains(AllocFlags::CMA) && state.free_cma > free / 2
     }
 
     fn next_by_level(&mut self) -> Option<FrameIndex> {
-        let want = self.want;
+        let context = self.context;
         let start = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
         if start == Mode::Native
-            && let Some(found) = self.guard.take_smallest(want.order, want.migratetype)
+            && let Some(found) = self.guard.take_smallest(context.order, context.migratetype)
         {
             return Some(found);
         }
         if matches!(start, Mode::Native | Mode::Cma)
-            && let Some(found) = self.guard.take_cma(want)
+            && let Some(found) = self.guard.take_cma(context)
         {
             self.mode = Mode::Cma;
             return Some(found);
         }
         if start != Mode::Steal
-            && let Some(found) = self.guard.claim(want)
+            && let Some(found) = self.guard.claim(context)
         {
             self.mode = Mode::Native;
             return Some(found);
         }
-        if want.flags.contains(AllocFlags::NOFRAGMENT) {
+        if context.flags.contains(AllocFlags::NOFRAGMENT) {
             return None;
         }
-        let found = self.guard.steal(want)?;
+        let found = self.guard.steal(context)?;
         self.mode = Mode::Steal;
         Some(found)
     }

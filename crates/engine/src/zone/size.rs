@@ -2,9 +2,9 @@
 
 use super::guard::ZoneGuard;
 use super::state::Zone;
-use crate::table::sync::{AtomicU64, Locks, Ordering};
+use crate::table::sync::{AtomicU64, Ordering, Platform};
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns the number of frames from the zone's first to its last, holes included. It is that of the
     /// configuration, whatever goes out of service.
     ///
@@ -29,7 +29,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Counts frames that come into service, or go if negative.
     pub(crate) fn count_present(&self, pages: i64) {
         add(&self.zone.shared.present, pages);

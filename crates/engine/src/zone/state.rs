@@ -11,8 +11,8 @@ use super::free_lists::FreeLists;
 use super::unmixed::Unmixed;
 use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::{PerCpuLists, listed_up_to};
-use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Locks, Ordering};
-use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, Rivals};
+use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, Platform};
+use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, RacingFrees};
 use crate::types::{
     FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
 };
@@ -122,7 +122,7 @@ pub(crate) struct LockedState {
 /// The fields that never change come first. Then follow, each on lines of its own, those that holders of
 /// the zone lock publish, those that they count, and those that only they see.
 #[repr(C)]
-pub struct Zone<'m, L: Locks> {
+pub struct Zone<'m, L: Platform> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
     pub(crate) percpu: &'m [CpuLists<'m, L>],
@@ -142,8 +142,8 @@ pub struct Zone<'m, L: Locks> {
     pub(super) largest_lowmem_reserve: u64,
     pub(super) tracepoints: &'m L::Tracepoints,
     pub(crate) rule: &'m L::Rule,
-    /// How often the rule chose what it was not offered, and the last block or pageblock that it named: no rule that is right has
-    /// them written.
+    /// How often the rule chose what it was not offered, and the last block or pageblock that it named: no rule that is
+    /// right has them written.
     pub(super) refused: AtomicU64,
     pub(super) last_refused: AtomicU64,
     pub(crate) shared: OwnLines<Shared>,
@@ -152,10 +152,10 @@ pub struct Zone<'m, L: Locks> {
 }
 
 /// One CPU's lists of a zone behind their lock, on cache lines of their own.
-pub(crate) type CpuLists<'m, L> = OwnLines<Mutex<<L as Locks>::PerCpu, PerCpuLists<'m>>>;
+pub(crate) type CpuLists<'m, L> = OwnLines<Mutex<<L as Platform>::PerCpu, PerCpuLists<'m>>>;
 
 /// The parts of a zone that live in the caller's memory, and the choices that all zones share.
-pub(crate) struct ZoneParts<'m, L: Locks> {
+pub(crate) struct ZoneParts<'m, L: Platform> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
     pub(crate) percpu: &'m [CpuLists<'m, L>],
@@ -168,7 +168,7 @@ pub(crate) struct ZoneParts<'m, L: Locks> {
     pub(crate) rule: &'m L::Rule,
 }
 
-impl<'m, L: Locks> Zone<'m, L> {
+impl<'m, L: Platform> Zone<'m, L> {
     pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
         let lowmem_reserve = config.lowmem_reserve.map(|pages| pages.min(MOST_PAGES));
         Self {
@@ -358,7 +358,7 @@ impl<'m, L: Locks> Zone<'m, L> {
             return Err(self.why_not_owned(index, word));
         }
         let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-        if self.frames.frame(index).replace_owned(word, transit, Rivals::of::<L>()) {
+        if self.frames.frame(index).replace_owned(word, transit, RacingFrees::of::<L>()) {
             Ok(word)
         } else {
             Err(FreeError::AlreadyFree)

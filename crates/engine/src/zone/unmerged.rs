@@ -2,14 +2,14 @@
 
 use super::state::Zone;
 use crate::percpu::PerCpuLists;
-use crate::table::sync::Locks;
+use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{GfpFlags, Order};
 
 /// The most pages on a CPU's lists that are looked at: a drain of more costs less than what it brings.
 const MOST_PAGES: u32 = 128;
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns true if a request may wait for a drain, and a drain of every CPU's lists could leave a free block
     /// of `order` or more on the free lists, which have none. Of lists with more than [`MOST_PAGES`] pages it is
     /// taken for granted; false is always right.

@@ -17,7 +17,7 @@ impl Unmixed {
     }
 
     #[inline]
-    pub(crate) fn is_wished(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }
 

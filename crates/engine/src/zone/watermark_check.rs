@@ -3,7 +3,7 @@
 use super::guard::ZoneGuard;
 use super::state::{LockedState, Zone};
 use super::watermark_levels::Mark;
-use crate::table::sync::{Locks, Ordering};
+use crate::table::sync::{Ordering, Platform};
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 
 /// The amount by which one fallback raises the marks, in ten-thousandths of the high mark.
@@ -19,7 +19,7 @@ pub(crate) struct Admission {
     pub(crate) flags: AllocFlags,
 }
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     pub(crate) fn mark(&self, mark: Mark) -> u64 {
         self.shared.watermarks.get(mark) + self.shared.boost.load(Ordering::Relaxed)
     }
@@ -154,7 +154,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> Zone<'_, L> {
+impl<L: Platform> Zone<'_, L> {
     /// Returns the number of orders, from 0 up, whose requests need no watermark check.
     ///
     /// It errs on the low side: pages that any request might have to leave free are taken off, so that
@@ -190,7 +190,7 @@ impl<L: Locks> Zone<'_, L> {
     }
 }
 
-impl<L: Locks> ZoneGuard<'_, '_, L> {
+impl<L: Platform> ZoneGuard<'_, '_, L> {
     /// Raises the marks after a fallback, so that reclaim frees pages for the next request.
     ///
     /// Linux counterpart: `boost_watermark`.

@@ -4,7 +4,7 @@ use freehold::{
     FreeCounts, Memory, Migratetype, Order, PageblockUse, PerCpuStats, Pfn, RequestStats, ZoneStats,
 };
 
-use super::Locks;
+use super::Platform;
 
 /// The state of one zone without the counters that looking changes.
 #[derive(PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ZoneDump {
 }
 
 /// The state of a whole memory.
-pub(crate) fn dump(memory: &Memory<'_, Locks>) -> (Vec<ZoneDump>, RequestStats) {
+pub(crate) fn dump(memory: &Memory<'_, Platform>) -> (Vec<ZoneDump>, RequestStats) {
     let zones = memory.zones().iter().map(|zone| {
         let lists = || {
             Order::ZERO

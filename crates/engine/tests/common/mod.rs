@@ -12,7 +12,7 @@ use freehold::{
 };
 
 /// The locks of the tests.
-pub(crate) type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+pub(crate) type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 
 /// A zone with an odd start and end and small marks.
 pub(crate) fn zone(kind: ZoneType, start: u64, spanned: u64) -> ZoneConfig {
@@ -50,14 +50,14 @@ pub(crate) fn order(value: u8) -> Order {
 
 /// Bytes for a machine's metadata.
 pub(crate) fn metadata(config: &MemoryConfig<'_>) -> Vec<MaybeUninit<u8>> {
-    vec![MaybeUninit::uninit(); required_bytes::<Locks>(config)]
+    vec![MaybeUninit::uninit(); required_bytes::<Platform>(config)]
 }
 
 /// Sets a machine up with all frames of all zones free.
 pub(crate) fn all_free<'m>(
     config: &MemoryConfig<'_>,
     metadata: &'m mut [MaybeUninit<u8>],
-) -> Memory<'m, Locks> {
+) -> Memory<'m, Platform> {
     let memory = Memory::new(config, metadata).expect("a valid configuration");
     for zone in config.zones {
         let target = memory.zone_of(zone.start).expect("the zone that was configured");
@@ -146,7 +146,7 @@ pub(crate) fn request(gfp: GfpFlags, size: u8) -> Request {
 }
 
 /// The frames at the heads of a free list's blocks.
-pub(crate) fn listed(zone: &Zone<'_, Locks>, size: u8, kind: Migratetype) -> Vec<u64> {
+pub(crate) fn listed(zone: &Zone<'_, Platform>, size: u8, kind: Migratetype) -> Vec<u64> {
     zone.free_list(order(size), kind).map(|pfn| pfn.0).collect()
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::Locks;
+use crate::common::Platform;
 use freehold::{Memory, Order, Pfn, Reclaimed, Relocate, ShrinkControl, Shrinker, ZoneType};
 
 /// One block in use.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Held {
+pub(crate) struct InUse {
     pub(crate) order: Order,
     contents: u64,
     pub(crate) movable: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Held {
 /// An embedder that knows every block in use by its first frame.
 #[derive(Default)]
 pub(crate) struct Owner {
-    pub(crate) held: BTreeMap<u64, Held>,
+    pub(crate) in_use: BTreeMap<u64, InUse>,
     pub(crate) contents: u64,
     /// The move that is refused, counted from the next one on.
     pub(crate) refuses: Option<u64>,
@@ -28,37 +28,37 @@ pub(crate) struct Owner {
 impl Owner {
     pub(crate) fn hold(&mut self, pfn: Pfn, order: Order, movable: bool) {
         self.contents += 1;
-        let held = Held { order, contents: self.contents, movable };
-        assert_eq!(self.held.insert(pfn.0, held), None, "{pfn} was handed out twice");
+        let in_use = InUse { order, contents: self.contents, movable };
+        assert_eq!(self.in_use.insert(pfn.0, in_use), None, "{pfn} was handed out twice");
     }
 
-    pub(crate) fn free(&mut self, memory: &Memory<'_, Locks>, pfn: u64) {
-        let held = self.held.remove(&pfn).expect("a held block");
-        memory.free(0, Pfn(pfn), held.order).expect("a held block");
+    pub(crate) fn free(&mut self, memory: &Memory<'_, Platform>, pfn: u64) {
+        let in_use = self.in_use.remove(&pfn).expect("a held block");
+        memory.free(0, Pfn(pfn), in_use.order).expect("a held block");
     }
 
     /// Whether the memory knows the same blocks, and no two of them overlap.
-    pub(crate) fn agrees_with(&self, memory: &Memory<'_, Locks>, context: &str) {
+    pub(crate) fn agrees_with(&self, memory: &Memory<'_, Platform>, context: &str) {
         let mut behind = 0;
-        for (&pfn, held) in &self.held {
+        for (&pfn, in_use) in &self.in_use {
             assert!(pfn >= behind, "{context}: blocks overlap at {pfn:#x}");
-            behind = pfn + held.order.pages();
+            behind = pfn + in_use.order.pages();
             let block = memory.allocated_block(Pfn(pfn)).map(|(order, _)| order);
-            assert_eq!(block, Some(held.order), "{context}, at {pfn:#x}");
+            assert_eq!(block, Some(in_use.order), "{context}, at {pfn:#x}");
         }
-        let held: u64 = self.held.values().map(|held| held.order.pages()).sum();
+        let in_use: u64 = self.in_use.values().map(|in_use| in_use.order.pages()).sum();
         memory.drain_all();
         let free: u64 = memory.zones().iter().map(freehold::Zone::free_pages).sum();
         let all: u64 = memory.zones().iter().map(|zone| zone.end().0 - zone.start().0).sum();
-        assert_eq!(held + free, all, "{context}: pages were lost");
+        assert_eq!(in_use + free, all, "{context}: pages were lost");
     }
 }
 
 impl Relocate for Owner {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        let held = self.held.get(&pfn.0);
-        assert!(held.is_none_or(|held| held.order == order));
-        held.is_some_and(|held| held.movable)
+        let in_use = self.in_use.get(&pfn.0);
+        assert!(in_use.is_none_or(|in_use| in_use.order == order));
+        in_use.is_some_and(|in_use| in_use.movable)
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
@@ -66,16 +66,16 @@ impl Relocate for Owner {
         if self.refuses == Some(self.moves) {
             return false;
         }
-        let held = self.held.remove(&from.0).expect("a held block");
-        assert_eq!((held.order, held.movable), (order, true));
-        assert_eq!(self.held.insert(to.0, held), None, "{to} is in use");
+        let in_use = self.in_use.remove(&from.0).expect("a held block");
+        assert_eq!((in_use.order, in_use.movable), (order, true));
+        assert_eq!(self.in_use.insert(to.0, in_use), None, "{to} is in use");
         true
     }
 }
 
-impl Shrinker<Locks> for Owner {
-    fn shrink(&mut self, memory: &Memory<'_, Locks>, control: ShrinkControl) -> Reclaimed {
-        let pages = self.held.iter().filter(|(_, held)| held.movable && held.order == Order::ZERO);
+impl Shrinker<Platform> for Owner {
+    fn shrink(&mut self, memory: &Memory<'_, Platform>, control: ShrinkControl) -> Reclaimed {
+        let pages = self.in_use.iter().filter(|(_, in_use)| in_use.movable && in_use.order == Order::ZERO);
         let most = if self.reclaims { control.wanted as usize } else { 0 };
         let found: Vec<u64> = pages.map(|(&pfn, _)| pfn).take(most).collect();
         for &pfn in &found {
@@ -85,7 +85,7 @@ impl Shrinker<Locks> for Owner {
     }
 
     fn reclaimable_pages(&mut self, _: u16, _: ZoneType) -> u64 {
-        let single = |held: &&Held| held.movable && held.order == Order::ZERO;
-        if self.reclaims { self.held.values().filter(single).count() as u64 } else { 0 }
+        let single = |in_use: &&InUse| in_use.movable && in_use.order == Order::ZERO;
+        if self.reclaims { self.in_use.values().filter(single).count() as u64 } else { 0 }
     }
 }

@@ -6,14 +6,14 @@ const FALLBACKS: [[usize; 2]; 3] = [[RECLAIMABLE, MOVABLE], [RECLAIMABLE, UNMOVA
 
 impl Naive {
     /// The next block for a type, with the level at which the last one was found.
-    pub(crate) fn next(&mut self, want: u8, kind: usize, level: &mut Level) -> Option<u64> {
-        let pfn = self.next_by_level(want, kind, level)?;
+    pub(crate) fn next(&mut self, context: u8, kind: usize, level: &mut Level) -> Option<u64> {
+        let pfn = self.next_by_level(context, kind, level)?;
         if kind == MOVABLE {
-            self.departed.extend(pfn..pfn + (1 << want));
-            for block in self.blocks_of(pfn, want) {
+            self.taken.extend(pfn..pfn + (1 << context));
+            for block in self.blocks_of(pfn, context) {
                 let most = 1 << self.set.block_order;
                 let pages = self.movable.entry(block).or_default();
-                *pages = (*pages + (1 << want)).min(most);
+                *pages = (*pages + (1 << context)).min(most);
             }
         }
         Some(pfn)
@@ -27,9 +27,9 @@ impl Naive {
 
     /// How many pages of a pageblock count as movable.
     fn counted_movable(&self, block: u64) -> u64 {
-        if self.set.switches.marks_departures {
+        if self.set.switches.marks_movable_pages {
             let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
-            return self.departed.range(start..start + pages).count() as u64;
+            return self.taken.range(start..start + pages).count() as u64;
         }
         self.movable.get(&block).copied().unwrap_or(0)
     }
@@ -37,7 +37,7 @@ impl Naive {
     /// Counts a block that has come back, from an owner who asked for `asked`.
     pub(crate) fn count_returned(&mut self, pfn: u64, order: u8, asked: usize) {
         for page in pfn..pfn + (1 << order) {
-            self.departed.remove(&page);
+            self.taken.remove(&page);
         }
         for block in self.blocks_of(pfn, order) {
             let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
@@ -48,22 +48,23 @@ impl Naive {
         }
     }
 
-    fn next_by_level(&mut self, want: u8, kind: usize, level: &mut Level) -> Option<u64> {
+    fn next_by_level(&mut self, context: u8, kind: usize, level: &mut Level) -> Option<u64> {
         if !self.set.switches.hygiene {
-            return self.next_before_hygiene(want, kind);
+            return self.next_before_hygiene(context, kind);
         }
         if !self.set.switches.remembered_mode {
             *level = Level::Native;
         }
         if *level == Level::Native
-            && let Some(pfn) = self.take_smallest(want, kind).or_else(|| self.claim(want, kind))
+            && let Some(pfn) = self.take_smallest(context, kind).or_else(|| self.claim(context, kind))
         {
             return Some(pfn);
         }
         *level = Level::Steal;
-        let (order, foreign) = (want..=self.set.max_order).find_map(|o| Some((o, self.foreign(o, kind)?)))?;
+        let (order, foreign) =
+            (context..=self.set.max_order).find_map(|o| Some((o, self.foreign(o, kind)?)))?;
         let pfn = self.lists[usize::from(order)][foreign].pop_front()?;
-        self.cut(pfn, order, want, foreign);
+        self.cut(pfn, order, context, foreign);
         Some(pfn)
     }
 
@@ -126,17 +127,17 @@ impl Naive {
     }
 
     /// Claims a pageblock for a type, the largest free blocks first.
-    fn claim(&mut self, want: u8, kind: usize) -> Option<u64> {
-        if let Some(pfn) = self.used_to_claim(want, kind) {
+    fn claim(&mut self, context: u8, kind: usize) -> Option<u64> {
+        if let Some(pfn) = self.used_to_claim(context, kind) {
             self.raise_marks();
             let start = pfn & !((1 << self.set.block_order) - 1);
             if start >= self.set.start && start + (1 << self.set.block_order) <= self.set.end {
                 self.move_free(start, start + (1 << self.set.block_order), kind);
                 self.set_types(start, self.set.block_order, kind);
-                return self.take_smallest(want, kind);
+                return self.take_smallest(context, kind);
             }
         }
-        for order in (want..=self.set.max_order).rev() {
+        for order in (context..=self.set.max_order).rev() {
             if !self.may_claim(order, kind) {
                 return None;
             }
@@ -145,7 +146,7 @@ impl Naive {
             if order >= self.set.block_order {
                 self.unlist(pfn, order);
                 self.set_types(pfn, order, kind);
-                self.cut(pfn, order, want, kind);
+                self.cut(pfn, order, context, kind);
                 return Some(pfn);
             }
             self.raise_marks();
@@ -159,7 +160,7 @@ impl Naive {
             if inside && self.is_suited(used, foreign, kind) {
                 self.move_free(start, end, kind);
                 self.set_types(start, self.set.block_order, kind);
-                return self.take_smallest(want, kind);
+                return self.take_smallest(context, kind);
             }
         }
         None
@@ -167,7 +168,7 @@ impl Naive {
 
     /// A block in the first pageblock at the heads of the lists, the largest blocks first, that is
     /// worth claiming although part of it is in use.
-    fn used_to_claim(&self, want: u8, kind: usize) -> Option<u64> {
+    fn used_to_claim(&self, context: u8, kind: usize) -> Option<u64> {
         if !(self.set.switches.claims_used_first && self.set.switches.claims_by_counts) {
             return None;
         }
@@ -181,7 +182,7 @@ impl Naive {
             let is_lost = kind != MOVABLE && has_unmovable && free >= pages / 8;
             is_lost || self.is_suited((free, movable), foreign, kind)
         };
-        (want..self.set.block_order).rev().find_map(|order| {
+        (context..self.set.block_order).rev().find_map(|order| {
             FALLBACKS[kind].into_iter().find_map(|foreign| {
                 let heads = self.lists[usize::from(order)][foreign].iter().take(32);
                 heads.copied().find(|&pfn| will_do(pfn, foreign))
@@ -189,13 +190,13 @@ impl Naive {
         })
     }
 
-    fn next_before_hygiene(&mut self, want: u8, kind: usize) -> Option<u64> {
+    fn next_before_hygiene(&mut self, context: u8, kind: usize) -> Option<u64> {
         loop {
-            if let Some(pfn) = self.take_smallest(want, kind) {
+            if let Some(pfn) = self.take_smallest(context, kind) {
                 return Some(pfn);
             }
-            let largest = (want..=self.set.max_order).rev().find(|&o| self.foreign(o, kind).is_some())?;
-            let closest = (want..=self.set.max_order).find(|&o| self.foreign(o, kind).is_some())?;
+            let largest = (context..=self.set.max_order).rev().find(|&o| self.foreign(o, kind).is_some())?;
+            let closest = (context..=self.set.max_order).find(|&o| self.foreign(o, kind).is_some())?;
             let order = if self.may_claim(largest, kind) { largest } else { closest };
             self.pull_over(order, kind);
         }

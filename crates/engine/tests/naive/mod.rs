@@ -63,7 +63,7 @@ pub(crate) struct Naive {
     /// Pages of each pageblock that movable requests were given, as far as anybody keeps count.
     pub(crate) movable: BTreeMap<u64, u64>,
     /// Pages that movable requests were given and that have not come back to the lists.
-    pub(crate) departed: BTreeSet<u64>,
+    pub(crate) taken: BTreeSet<u64>,
     /// Owned blocks: order and the type asked for.
     pub(crate) owned: BTreeMap<u64, (u8, usize)>,
     pub(crate) cpus: Vec<CpuLists>,
@@ -82,7 +82,7 @@ impl Naive {
                 .map(|block| (block, MOVABLE))
                 .collect(),
             movable: BTreeMap::new(),
-            departed: BTreeSet::new(),
+            taken: BTreeSet::new(),
             owned: BTreeMap::new(),
             cpus: (0..cpus).map(|_| CpuLists::new(&set)).collect(),
             boost: 0,
@@ -166,17 +166,17 @@ impl Naive {
         }
     }
 
-    /// Cuts a block down to `want`; the upper halves go to the heads of a type's lists.
-    pub(crate) fn cut(&mut self, pfn: u64, from: u8, want: u8, kind: usize) {
-        for order in (want..from).rev() {
+    /// Cuts a block down to `context`; the upper halves go to the heads of a type's lists.
+    pub(crate) fn cut(&mut self, pfn: u64, from: u8, context: u8, kind: usize) {
+        for order in (context..from).rev() {
             self.list(pfn + (1 << order), order, kind, false);
         }
     }
 
-    pub(crate) fn take_smallest(&mut self, want: u8, kind: usize) -> Option<u64> {
-        let order = (want..=self.set.max_order).find(|&o| !self.lists[usize::from(o)][kind].is_empty())?;
+    pub(crate) fn take_smallest(&mut self, context: u8, kind: usize) -> Option<u64> {
+        let order = (context..=self.set.max_order).find(|&o| !self.lists[usize::from(o)][kind].is_empty())?;
         let pfn = self.lists[usize::from(order)][kind].pop_front()?;
-        self.cut(pfn, order, want, kind);
+        self.cut(pfn, order, context, kind);
         Some(pfn)
     }
 

@@ -5,7 +5,7 @@ use freehold::{
     Pfn, Request, RequestStats, Watermarks, ZoneStats,
 };
 
-use super::common::{Locks, Random, order};
+use super::common::{Platform, Random, order};
 
 const GFPS: [GfpFlags; 12] = [
     GfpFlags::KERNEL,
@@ -28,24 +28,24 @@ const CPUS: u16 = 2;
 
 /// What both sides hold: what one of them answered, the other answered too.
 pub(crate) struct Twins<'a, 'm> {
-    pub(crate) fast: &'a Memory<'m, Locks>,
-    pub(crate) slow: &'a Memory<'m, Locks>,
+    pub(crate) fast: &'a Memory<'m, Platform>,
+    pub(crate) slow: &'a Memory<'m, Platform>,
     pub(crate) random: Random,
     pub(crate) context: String,
-    pub(crate) held: Vec<(Pfn, Order)>,
+    pub(crate) in_use: Vec<(Pfn, Order)>,
     contiguous: Vec<Pfn>,
     largest: u64,
     nodes: u64,
 }
 
 /// One CPU's lists in an owner's hands on one side.
-struct Session<'a, 'm>(Exclusive<'a, 'm, Locks>);
+struct Session<'a, 'm>(Exclusive<'a, 'm, Platform>);
 
 impl<'a, 'm> Twins<'a, 'm> {
     pub(crate) fn new(
         config: &MemoryConfig<'_>,
-        fast: &'a Memory<'m, Locks>,
-        slow: &'a Memory<'m, Locks>,
+        fast: &'a Memory<'m, Platform>,
+        slow: &'a Memory<'m, Platform>,
         seed: u64,
     ) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl<'a, 'm> Twins<'a, 'm> {
             slow,
             random: Random::new(seed),
             context: String::new(),
-            held: Vec::new(),
+            in_use: Vec::new(),
             contiguous: Vec::new(),
             largest: u64::from(config.max_order.get()) + 1,
             nodes: config.zones.iter().map(|zone| u64::from(zone.node) + 2).max().unwrap_or(1),
@@ -76,7 +76,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    pub(crate) fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Locks>) -> T) {
+    pub(crate) fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Platform>) -> T) {
         assert_eq!(act(self.fast), act(self.slow), "{}", self.context);
     }
 
@@ -95,16 +95,16 @@ impl<'a, 'm> Twins<'a, 'm> {
         let request = self.request(cpu, true);
         let answer = self.fast.alloc(request);
         assert_eq!(answer, self.slow.alloc(on_the_slow_path(request)), "{} {request:?}", self.context);
-        self.held.extend(answer.ok().map(|pfn| (pfn, request.order)));
+        self.in_use.extend(answer.ok().map(|pfn| (pfn, request.order)));
     }
 
-    fn take_held(&mut self) -> Option<(Pfn, Order)> {
-        let count = self.held.len() as u64;
-        (count > 0).then(|| self.held.swap_remove(self.random.below(count) as usize))
+    fn take_in_use(&mut self) -> Option<(Pfn, Order)> {
+        let count = self.in_use.len() as u64;
+        (count > 0).then(|| self.in_use.swap_remove(self.random.below(count) as usize))
     }
 
     fn free(&mut self, cpu: u16) {
-        let Some((pfn, size)) = self.take_held() else { return };
+        let Some((pfn, size)) = self.take_in_use() else { return };
         self.both(|memory| memory.free(cpu, pfn, size));
         if self.random.below(8) == 0 {
             self.both(|memory| memory.free(cpu, pfn, size));
@@ -114,16 +114,16 @@ impl<'a, 'm> Twins<'a, 'm> {
     /// Up to `most` held blocks of one order, near each other or not.
     fn choose(&mut self, most: u64) -> Option<(Order, Vec<Pfn>)> {
         if self.random.below(2) == 0 {
-            self.held.sort_unstable();
+            self.in_use.sort_unstable();
         }
         if self.random.below(3) == 0 {
-            self.held.reverse();
+            self.in_use.reverse();
         }
-        let size = self.held.get(self.random.below(self.held.len().max(1) as u64) as usize)?.1;
+        let size = self.in_use.get(self.random.below(self.in_use.len().max(1) as u64) as usize)?.1;
         let most = 1 + self.random.below(most) as usize;
         let mut chosen = Vec::new();
         let random = &mut self.random;
-        self.held.retain(|&(pfn, own)| {
+        self.in_use.retain(|&(pfn, own)| {
             let goes = own == size && chosen.len() < most && random.below(8) > 0;
             chosen.extend(goes.then_some(pfn));
             !goes
@@ -165,7 +165,7 @@ impl<'a, 'm> Twins<'a, 'm> {
                     "{} {request:?}",
                     self.context
                 );
-                self.held.extend(answer.ok().map(|pfn| (pfn, request.order)));
+                self.in_use.extend(answer.ok().map(|pfn| (pfn, request.order)));
             }
             return;
         }
@@ -182,7 +182,7 @@ impl<'a, 'm> Twins<'a, 'm> {
             if *before == answer {
                 break;
             }
-            self.held.extend(answer.map(|pfn| (pfn, request.order)));
+            self.in_use.extend(answer.map(|pfn| (pfn, request.order)));
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a, 'm> Twins<'a, 'm> {
                 break;
             }
             // What was named by mistake may have been held all the same.
-            self.held.retain(|&(own, _)| own != pfn);
+            self.in_use.retain(|&(own, _)| own != pfn);
         }
         assert_eq!(done, expected, "{}", self.context);
     }
@@ -228,13 +228,13 @@ impl<'a, 'm> Twins<'a, 'm> {
         let filled = self.fast.alloc_bulk(request, &mut places);
         assert_eq!(filled, self.slow.alloc_bulk(request, &mut same), "{}", self.context);
         assert_eq!(places, same, "{}", self.context);
-        self.held.extend(places.into_iter().flatten().map(|pfn| (pfn, Order::ZERO)));
+        self.in_use.extend(places.into_iter().flatten().map(|pfn| (pfn, Order::ZERO)));
         let Some((size, chosen)) = self.choose(150) else { return };
         if size == Order::ZERO {
             let done = self.fast.free_bulk(cpu, &chosen);
             self.free_one_by_one(cpu, size, &chosen, done);
         } else {
-            self.held.extend(chosen.into_iter().map(|pfn| (pfn, size)));
+            self.in_use.extend(chosen.into_iter().map(|pfn| (pfn, size)));
         }
     }
 
@@ -291,14 +291,14 @@ impl<'a, 'm> Twins<'a, 'm> {
             self.contiguous.extend((0..pages).map(|number| pfn.add(number)));
         }
         if self.random.below(2) == 0 {
-            self.held.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
+            self.in_use.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
         }
     }
 
     /// Gives everything that is held back.
     pub(crate) fn empty(&mut self) {
-        self.held.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
-        while !self.held.is_empty() {
+        self.in_use.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
+        while !self.in_use.is_empty() {
             self.free(0);
         }
         self.both(Memory::drain_all);

@@ -1,11 +1,11 @@
-//! Takes the events of a trace in one pass.
+//! Analyses the events of a trace in one pass.
 
 use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
 
 use super::bursts::Bursts;
 use super::findings::{Analysis, CpuShare, Unseen};
-use super::frames::{Frames, Held};
+use super::frames::{BlockInUse, Frames};
 use super::pageblocks::{Pageblocks, StartUses, mobility};
 use super::requests::Requests;
 use super::rows;
@@ -15,10 +15,10 @@ use crate::error::LabError;
 use crate::recorded::Compacting;
 use crate::start::Machine;
 
-/// Tasks that are followed through a compaction at the same time; more than one a CPU are rare.
+/// The largest number of compacting tasks that are tracked at the same time. More than one for each CPU is rare.
 const MOST_COMPACTING: usize = 1 << 12;
 
-/// Takes the events of a trace one after the other.
+/// Analyses the events of a trace, one after the other.
 pub struct Analyzer {
     machine: Machine,
     frames: Frames,
@@ -119,10 +119,14 @@ impl Analyzer {
             self.uses.were_free(&self.frames, place, order);
         }
         let unseen = &mut self.unseen;
-        self.frames.hold(place, Held::new(event.time_ns, request, event.cpu, order), |held, pages| {
-            kinds[usize::from(held.request)].displaced += pages;
-            unseen.displaced += pages;
-        });
+        self.frames.hold(
+            place,
+            BlockInUse::new(event.time_ns, request, event.cpu, order),
+            |in_use, pages| {
+                kinds[usize::from(in_use.request)].displaced += pages;
+                unseen.displaced += pages;
+            },
+        );
     }
 
     #[inline]
@@ -135,16 +139,16 @@ impl Analyzer {
         let kinds = &mut self.requests.kinds;
         let cpu = cpu_share(&mut self.cpus, event.cpu);
         let mut known = 0;
-        self.frames.free(place, order, |held, pages| {
+        self.frames.free(place, order, |in_use, pages| {
             known += pages;
-            let kind = &mut kinds[usize::from(held.request)];
+            let kind = &mut kinds[usize::from(in_use.request)];
             if moves {
                 kind.moved += pages;
                 return;
             }
-            kind.lifetimes.add(event.time_ns - held.time_ns, pages);
+            kind.lifetimes.add(event.time_ns - in_use.time_ns, pages);
             cpu.pages_freed += pages;
-            if held.cpu != event.cpu {
+            if in_use.cpu != event.cpu {
                 kind.freed_elsewhere += pages;
                 cpu.pages_from_elsewhere += pages;
             }
@@ -164,8 +168,8 @@ impl Analyzer {
     /// Returns the analysis of all events added.
     pub fn finish(mut self) -> Analysis {
         let (first_ns, last_ns) = self.span.unwrap_or_default();
-        for (_, held) in self.frames.held() {
-            self.requests.kinds[usize::from(held.request)].alive += held.pages();
+        for (_, in_use) in self.frames.in_use() {
+            self.requests.kinds[usize::from(in_use.request)].alive += in_use.pages();
         }
         let halfway_ns = first_ns + (last_ns - first_ns) / 2;
         let kinds = &self.requests.kinds;

@@ -1,8 +1,8 @@
-//! How unevenly allocations come: windows of a millisecond, ten and a hundred.
+//! Bursts of allocations, measured in windows of 1, 10 and 100 ms.
 
 use serde::Serialize;
 
-/// Windows of one length in the next one.
+/// The number of windows of one length in a window of the next length.
 const RATIO: u64 = 10;
 
 /// The length of the shortest windows.
@@ -10,20 +10,20 @@ const RATIO: u64 = 10;
 /// Units: nanoseconds.
 const SHORTEST_NS: u64 = 1_000_000;
 
-/// Allocations in windows of one length. Windows follow each other from the first event on; windows without an
-/// allocation count too.
+/// Allocations in consecutive windows of one length, from the first event on. Windows without an allocation
+/// count too.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Burst {
     /// Length of a window in nanoseconds.
     pub window_ns: u64,
     /// Windows from the first event to the last.
     pub windows: u64,
-    /// Allocations a window.
+    /// Mean number of allocations in a window.
     pub mean: f64,
     /// Allocations in the fullest window.
     pub peak: u64,
-    /// Variance of the allocations a window, divided by their mean: 1 if allocations are independent of each
-    /// other, more if they come in bursts. `None` without allocations.
+    /// Variance of the allocations in a window, divided by the mean: 1 if allocations are independent of each
+    /// other, more if they arrive in bursts. `None` without allocations.
     pub dispersion: Option<f64>,
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_windows_count_and_the_index_tells_bursts_from_a_stream() {
+    fn dispersion_is_high_for_bursts_and_empty_windows_count() {
         let mut stream = Bursts::new(500);
         let mut burst = Bursts::new(500);
         for number in 0..100 {

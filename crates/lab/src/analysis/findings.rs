@@ -1,4 +1,4 @@
-//! What an analysis found.
+//! The result of an analysis.
 
 use serde::Serialize;
 
@@ -7,20 +7,21 @@ use super::pageblocks::Pageblocks;
 use super::rows::{GfpClass, Lifetimes, OrderUse};
 use super::timeline::Timeline;
 
-/// Pages whose life the trace does not tell in full.
+/// Pages for which the trace lacks the allocation, the free, or a move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Unseen {
-    /// Pages freed that no event allocated: from before the trace, moved there by compaction, or lost.
+    /// Freed pages without an allocation event: they were allocated before the trace, moved there by compaction,
+    /// or their event was lost.
     pub freed: u64,
-    /// Pages allocated anew while they were held: their frees were lost.
+    /// Pages allocated again while in use: their free events were lost.
     pub displaced: u64,
-    /// Pages that compaction moved away: how long their contents lived on is not known.
+    /// Pages that compaction moved away: the rest of their lifetime is unknown.
     pub moved: u64,
-    /// Free pages that compaction took without an event and gave back.
+    /// Free pages that compaction isolated without an event and then freed.
     pub returned: u64,
 }
 
-/// How the work is spread over the CPUs.
+/// The share of one CPU in the work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct CpuShare {
     /// Successful requests.
@@ -29,36 +30,36 @@ pub struct CpuShare {
     pub pages: u64,
     /// Frees.
     pub frees: u64,
-    /// Pages freed on this CPU whose allocation was seen.
+    /// Pages freed on this CPU whose allocation is in the trace.
     pub pages_freed: u64,
-    /// Of these, pages that were allocated on another CPU.
+    /// Pages of `pages_freed` that were allocated on another CPU.
     pub pages_from_elsewhere: u64,
 }
 
-/// What a trace asks of an allocator.
+/// The requests of a trace, and the lifetimes of their pages.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Analysis {
     /// Events of all kinds.
     pub events: u64,
-    /// From the first event to the last, in nanoseconds.
+    /// The time from the first event to the last, in nanoseconds.
     pub duration_ns: u64,
-    /// Blocks that are misaligned or in no zone. They are left out of everything else.
+    /// Blocks that are misaligned or in no zone. No other number includes them.
     pub misplaced: u64,
     /// Places at which events are missing.
     pub lost_places: u64,
-    /// Pages whose life is not fully known.
+    /// Pages for which the trace lacks the allocation, the free, or a move.
     pub unseen: Unseen,
     /// Requests and frees by order.
     pub orders: Vec<OrderUse>,
-    /// How long pages live, by type and order.
+    /// Lifetimes of pages, by type and order.
     pub lifetimes: Vec<Lifetimes>,
     /// Requests by class of their flags, most pages first.
     pub classes: Vec<GfpClass>,
-    /// How bursty allocations are, by length of window.
+    /// Bursts of allocations, by length of window.
     pub bursts: Vec<Burst>,
-    /// How the work is spread over the CPUs, by CPU.
+    /// The share of each CPU in the work, by CPU number.
     pub cpus: Vec<CpuShare>,
-    /// What the pageblocks hold.
+    /// The contents of the pageblocks.
     pub pageblocks: Pageblocks,
     /// Pages allocated and freed over time.
     pub timeline: Timeline,

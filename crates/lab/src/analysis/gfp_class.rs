@@ -1,22 +1,22 @@
-//! Classes of requests, told by their flags.
+//! Classes of requests, derived from their flags.
 
 use freehold::GfpFlags;
 
-/// Flags that say how a page is wanted, not what for.
+/// Flags that describe how a page is allocated, not its purpose.
 const MANNERS: GfpFlags = GfpFlags::ZERO
     .union(GfpFlags::ZEROTAGS)
     .union(GfpFlags::COMP)
     .union(GfpFlags::NOWARN)
     .union(GfpFlags::NO_OBJ_EXT);
 
-/// Flags that readahead adds to a mapping's. Linux counterpart: `readahead_gfp_mask`.
+/// Flags that readahead adds to those of a mapping. Linux counterpart: `readahead_gfp_mask`.
 const READAHEAD: GfpFlags = GfpFlags::MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN);
 
-/// Returns the name of a request's class: the flags as Linux prints them, without those that say only how the
-/// page is wanted (`__GFP_ZERO`, `__GFP_COMP`, `__GFP_NOWARN` and their like).
+/// Returns the name of a request's class: the flags as Linux prints them, without flags that only describe how
+/// the page is allocated (such as `__GFP_ZERO`, `__GFP_COMP` and `__GFP_NOWARN`).
 ///
-/// The page cache has class names of its own: readahead is recognized by the flags that `readahead_gfp_mask`
-/// adds, pages about to be written by `__GFP_WRITE`.
+/// The page cache has its own class names: the flags of `readahead_gfp_mask` identify readahead, and
+/// `__GFP_WRITE` identifies pages about to be written.
 pub(super) fn name(gfp: GfpFlags) -> String {
     if gfp.contains(READAHEAD) && !gfp.intersects(GfpFlags::NOMEMALLOC | GfpFlags::THISNODE) {
         return "page-cache readahead".to_owned();
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_cache_is_told_by_what_it_adds() {
+    fn page_cache_requests_are_classified_by_their_extra_flags() {
         let mapping = GfpFlags::HIGHUSER_MOVABLE;
         assert_eq!(name(mapping | GfpFlags::NORETRY | GfpFlags::NOWARN), "page-cache readahead");
         assert_eq!(name((mapping - GfpFlags::FS) | GfpFlags::WRITE), "page-cache write");

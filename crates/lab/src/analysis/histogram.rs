@@ -1,14 +1,14 @@
-//! How long pages lived, in eight buckets an octave.
+//! Lifetimes of pages, in eight buckets for each octave.
 
 use freehold_measure::histogram::Buckets;
 
-/// Eight buckets an octave: each is at most an eighth of its smallest time wide.
+/// Eight buckets for each octave. The width of a bucket is at most an eighth of its lower bound.
 type Eighths = Buckets<3>;
 
-/// Octaves: 0 ns, then one for each power of two.
+/// The number of octaves: one for 0 ns, then one for each power of two.
 pub const OCTAVES: usize = 65;
 
-/// Pages by how long they lived, in bounded memory.
+/// Pages by lifetime, in bounded memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Histogram {
     buckets: Vec<u64>,
@@ -36,8 +36,8 @@ impl Histogram {
         self.buckets.iter().sum()
     }
 
-    /// Returns a percentile of the lifetimes: the upper bound of its bucket, at most an eighth above the exact
-    /// time. `None` without pages.
+    /// Returns a percentile of the lifetimes: the upper bound of its bucket, which is at most an eighth above the
+    /// exact time. `None` without pages.
     ///
     /// Units: nanoseconds.
     pub(super) fn percentile(&self, percent: u64) -> Option<u64> {
@@ -52,7 +52,7 @@ impl Histogram {
             .map(Eighths::last)
     }
 
-    /// Returns pages by octave: place 0 is 0 ns, place `n` from `2^(n-1)` up to below `2^n` ns.
+    /// Returns pages by octave: index 0 is 0 ns, index `n` is from `2^(n-1)` up to below `2^n` ns.
     pub(super) fn octaves(&self) -> [u64; OCTAVES] {
         let mut octaves = [0; OCTAVES];
         for (number, pages) in self.buckets.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Histogram {
     }
 }
 
-/// Returns the longest time in the bucket of this one.
+/// Returns the longest time in the bucket that contains `time_ns`.
 ///
 /// Units: nanoseconds.
 pub fn rounded_up(time_ns: u64) -> u64 {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_and_octaves_are_of_pages() {
+    fn percentiles_and_octaves_count_pages() {
         let mut histogram = Histogram::default();
         assert_eq!(histogram.percentile(50), None);
         histogram.add(0, 1);

@@ -1,5 +1,5 @@
-//! What each pageblock holds at the start and at the end: which types share a pageblock, and over how many
-//! pageblocks long-lived pages are scattered.
+//! The contents of each pageblock at the start and at the end: types that share a pageblock, and the number of
+//! pageblocks with long-lived pages.
 
 use freehold::{Migratetype, Order};
 use freehold_trace::{FrameUse, Snapshot};
@@ -9,15 +9,15 @@ use super::frames::Frames;
 use super::requests::RequestKind;
 use crate::start::Machine;
 
-/// The types by which pages are told apart.
+/// The types that the analysis distinguishes.
 pub(super) const MOBILITIES: [Migratetype; 3] =
     [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable];
 
-/// Pages by the place of their type in [`MOBILITIES`].
+/// Pages by the index of their type in [`MOBILITIES`].
 type ByMobility = [u64; 3];
 
-/// Marks a frame that is free or whose use is not known.
-const NOBODY: u8 = u8::MAX;
+/// Marks a frame that is free or has an unknown use.
+const UNUSED: u8 = u8::MAX;
 
 /// Returns the index in [`MOBILITIES`] of a request's type. High-atomic counts as unmovable, CMA as movable.
 pub(super) fn mobility(migratetype: Migratetype) -> usize {
@@ -28,8 +28,8 @@ pub(super) fn mobility(migratetype: Migratetype) -> usize {
     }
 }
 
-/// Returns the index in [`MOBILITIES`] of a frame's use. All slabs count as unmovable: which are reclaimable is
-/// not recorded.
+/// Returns the index in [`MOBILITIES`] of a frame's use. All slabs count as unmovable, because the snapshot does not
+/// record which are reclaimable.
 fn mobility_of_use(used_for: FrameUse) -> u8 {
     match used_for {
         FrameUse::Absent | FrameUse::Free | FrameUse::Offline => NOBODY,
@@ -47,11 +47,11 @@ pub struct Mixture {
     pub mixed: u64,
     /// Pages in use: unmovable, movable, reclaimable.
     pub pages: ByMobility,
-    /// Pageblocks by the type of most of their pages; the first type of a tie.
+    /// Pageblocks by the type of most of their pages. If types tie, the first counts.
     pub majority: ByMobility,
-    /// Pageblocks that hold pages of this type and more of another.
+    /// Pageblocks with pages of this type and more pages of another.
     pub polluted: ByMobility,
-    /// The pages of this type in such pageblocks.
+    /// The pages of this type in the pageblocks of `polluted`.
     pub polluting: ByMobility,
 }
 
@@ -71,7 +71,7 @@ impl Mixture {
     }
 }
 
-/// Pages that the trace allocated in pageblocks of another type and that are there at the end.
+/// Pages that the trace allocated in pageblocks of another type and that are in use at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Arrival {
     /// Pageblocks with such pages.
@@ -80,14 +80,14 @@ pub struct Arrival {
     pub pages: u64,
 }
 
-/// How pages of one type are scattered at the end.
+/// The scatter of pages of one type at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Scatter {
     /// Pages.
     pub pages: u64,
-    /// Pageblocks that hold at least one of them.
+    /// Pageblocks with at least one of these pages.
     pub pageblocks: u64,
-    /// Pageblocks that they would fill if packed.
+    /// The fewest pageblocks that could hold these pages.
     pub least: u64,
 }
 
@@ -98,24 +98,24 @@ impl Scatter {
     }
 }
 
-/// What the pageblocks hold at the start and at the end.
+/// The contents of the pageblocks at the start and at the end.
 ///
-/// A page's type is that of its request; for pages from before the trace, that of their use at the start. Pages
-/// that compaction moved to an unknown place are left out.
+/// The type of a page is that of its request. The type of pages from before the trace is that of their use at the
+/// start. Pages that compaction moved to an unknown place are not included.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Pageblocks {
     /// Pages in a pageblock.
     pub pageblock_pages: u64,
-    /// At the start; `None` if the occupancy was not recorded.
+    /// The pageblocks at the start; `None` if the occupancy was not recorded.
     pub start: Option<Mixture>,
-    /// At the end. Without a recorded occupancy, only pages that the trace allocated.
+    /// The pageblocks at the end. Without a recorded occupancy, only pages that the trace allocated count.
     pub end: Mixture,
     /// Arrivals by the pageblock's majority at the start (unmovable, movable, reclaimable, none), then by the
     /// type of the arriving pages.
     pub arrivals: [[Arrival; 3]; 4],
     /// Pages in use at the end, by type.
     pub alive: [Scatter; 3],
-    /// Of these, pages older than half the trace, or from before it.
+    /// Pages of `alive` that are older than half the trace, or from before it.
     pub long_lived: [Scatter; 3],
 }
 
@@ -124,9 +124,9 @@ pub struct Pageblocks {
 struct Block {
     start: [u32; 3],
     end: [u32; 3],
-    /// Of the pages at the end, those that the trace allocated.
+    /// Pages in use at the end that the trace allocated.
     arrived: [u32; 3],
-    /// Of the pages at the end, those older than half the trace.
+    /// Pages in use at the end that are older than half the trace.
     old: [u32; 3],
 }
 
@@ -148,8 +148,8 @@ impl StartUses {
         Self { kinds, is_known: !start.occupancy.is_empty() }
     }
 
-    /// Marks the frames of an allocated block that no event named before as free at the start: they were free, or
-    /// on a per-CPU list, which looks like a use.
+    /// Marks frames of an allocated block as free at the start if no event named them before. They were free, or on
+    /// a per-CPU list, whose pages look used in the snapshot.
     #[cold]
     pub(super) fn were_free(&mut self, frames: &Frames, place: usize, order: Order) {
         for place in (place..place + order.pages() as usize).filter(|&place| !frames.is_touched(place)) {
@@ -159,7 +159,7 @@ impl StartUses {
 }
 
 impl Pageblocks {
-    /// Counts all frames, at the end of the trace.
+    /// Counts all frames at the end of the trace.
     pub(super) fn new(
         machine: &Machine,
         frames: &Frames,
@@ -177,14 +177,14 @@ impl Pageblocks {
                 block.old[usize::from(kind)] += 1;
             }
         }
-        for (place, held) in frames.held() {
-            let kind = mobility(kinds[usize::from(held.request)].migratetype);
-            let within = held.pages().min(order.pages());
-            for at in (place..place + held.pages() as usize).step_by(within as usize) {
+        for (place, in_use) in frames.in_use() {
+            let kind = mobility(kinds[usize::from(in_use.request)].migratetype);
+            let within = in_use.pages().min(order.pages());
+            for at in (place..place + in_use.pages() as usize).step_by(within as usize) {
                 let block = &mut blocks[at >> order.get()];
                 block.end[kind] += within as u32;
                 block.arrived[kind] += within as u32;
-                if held.time_ns <= halfway_ns {
+                if in_use.time_ns <= halfway_ns {
                     block.old[kind] += within as u32;
                 }
             }

@@ -1,4 +1,4 @@
-//! An analysis as pictures: how long pages live, by order, and what is asked over time.
+//! An analysis as pictures: lifetimes of pages by order, and requests over time.
 
 use freehold_measure::grouped;
 use plotters::coord::Shift;
@@ -16,7 +16,7 @@ use crate::palette::COLOURS;
 /// Size of a picture in CSS pixels.
 const SIZE: (u32, u32) = (960, 420);
 
-/// Colours for orders, from dark to light and told apart also without colour vision (viridis).
+/// Colours for orders, from dark to light, distinguishable without colour vision (viridis).
 const BY_ORDER: [RGBColor; 11] = [
     RGBColor(68, 1, 84),
     RGBColor(72, 36, 117),
@@ -41,7 +41,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// One picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
-    /// File name, without folder.
+    /// The file name, without a folder.
     pub file: &'static str,
     /// An SVG document.
     pub svg: String,
@@ -51,7 +51,7 @@ impl Analysis {
     /// Returns the pictures `lifetimes.svg`, `lifetimes-cdf.svg` and `allocations.svg`.
     ///
     /// # Errors
-    /// [`LabError::Picture`] where the drawing fails.
+    /// [`LabError::Picture`] if the drawing fails.
     pub fn pictures(&self) -> Result<Vec<Picture>, LabError> {
         type Draw = fn(&Analysis, &Area<'_>) -> Drawn;
         let all: [(&'static str, Draw); 3] = [
@@ -88,14 +88,14 @@ impl Analysis {
         sums
     }
 
-    /// Draws a row for each order and a column for each octave: the darker, the more of the order's pages lived
-    /// that long.
+    /// Draws a row for each order and a column for each octave. A darker cell means that more of the order's pages
+    /// had this lifetime.
     fn draw_heat(&self, root: &Area<'_>) -> Drawn {
         let orders = self.octaves_by_order();
         let (from, to) = used_octaves(&orders);
         let rows = orders.len().max(1);
         let mut chart = ChartBuilder::on(root)
-            .caption("How long pages live: share of an order's freed pages", ("sans-serif", 18))
+            .caption("Page lifetimes: share of the freed pages of an order", ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(36)
             .y_label_area_size(64)
@@ -129,12 +129,12 @@ impl Analysis {
         Ok(())
     }
 
-    /// Draws a line for each order: the share of its freed pages that lived at most so long.
+    /// Draws a line for each order: the cumulative share of its freed pages by lifetime.
     fn draw_shares(&self, root: &Area<'_>) -> Drawn {
         let orders = self.octaves_by_order();
         let (from, to) = used_octaves(&orders);
         let mut chart = ChartBuilder::on(root)
-            .caption("How long pages live: share freed by then", ("sans-serif", 18))
+            .caption("Page lifetimes: cumulative share of the freed pages", ("sans-serif", 18))
             .margin(12)
             .x_label_area_size(36)
             .y_label_area_size(56)
@@ -158,7 +158,7 @@ impl Analysis {
                 })
                 .skip(from)
                 .collect();
-            // Colours as far from each other as the number of lines allows.
+            // Colours are as far apart as the number of lines allows.
             let colour = BY_ORDER[at * (BY_ORDER.len() - 1) / (orders.len() - 1).max(1)];
             chart
                 .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
@@ -170,7 +170,7 @@ impl Analysis {
         Ok(())
     }
 
-    /// Draws pages allocated and freed a second over the time of the trace.
+    /// Draws the pages allocated and freed in each second of the trace.
     fn draw_time(&self, root: &Area<'_>) -> Drawn {
         let step_s = self.timeline.step_ns as f64 / 1e9;
         let steps = &self.timeline.steps;

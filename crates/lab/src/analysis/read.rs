@@ -1,4 +1,4 @@
-//! Analyses a trace as it is read, without keeping its events.
+//! Analyses a trace while reading it, without keeping its events.
 
 use std::io::Read;
 
@@ -9,11 +9,11 @@ use super::findings::Analysis;
 use crate::error::LabError;
 use crate::loaded::{note_if_cut_short, without_holes};
 
-/// Analyses a trace. `open` returns its reader; it is called twice where the machine has large holes of memory. `note` takes
-/// what the user should know of the trace, a sentence each, and `failed` makes an error of one of the lab's.
+/// Analyses a trace. Calls `open` for its reader, twice if the machine has large memory holes. Calls `note` with each sentence
+/// that the user should read about the trace. `failed` converts an error of the lab.
 ///
 /// # Errors
-/// Every one of `open` and of the reader, and a snapshot that describes no machine.
+/// The errors of `open` and of the reader, and a snapshot that describes no machine.
 pub fn analyze<R: Read, E: From<TraceError>>(
     name: &str,
     mut open: impl FnMut() -> Result<TraceReader<R>, E>,

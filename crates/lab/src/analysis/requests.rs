@@ -1,17 +1,17 @@
-//! The kinds of requests, by flags, order and type, and what became of their pages.
+//! The kinds of requests, by flags, order and type, and the fate of their pages.
 
 use freehold::{GfpFlags, Migratetype, Order};
 
 use super::histogram::Histogram;
 
-/// Kinds that are told apart by their flags. Real traces have some hundred; further kinds count under
+/// The largest number of kinds with flags of their own. Real traces have about a hundred. Further kinds count as
 /// [`GfpFlags::UNKNOWN`], by order and type.
-const TOLD_APART: usize = 4000;
+const KINDS_COUNTED: usize = 4000;
 
-/// Slots of the table that finds a kind: a power of two, at least twice the kinds.
+/// The slots of the hash table of kinds: a power of two, at least twice the number of kinds.
 const SLOTS: usize = 1 << 14;
 
-/// One kind of requests, and what became of its pages.
+/// One kind of requests, and the fate of its pages.
 #[derive(Clone, Debug)]
 pub(super) struct RequestKind {
     pub(super) gfp: GfpFlags,
@@ -21,19 +21,19 @@ pub(super) struct RequestKind {
     pub(super) allocs: u64,
     /// Failed requests.
     pub(super) failed: u64,
-    /// Pages freed on another CPU than allocated, without frees of compaction.
+    /// Pages freed on another CPU than the one that allocated them, without frees by compaction.
     pub(super) freed_elsewhere: u64,
     /// Pages that compaction moved.
     pub(super) moved: u64,
-    /// Pages allocated anew while they were held.
+    /// Pages allocated again while in use.
     pub(super) displaced: u64,
-    /// Pages held at the end; set once the trace has ended.
+    /// Pages in use at the end; set after the last event.
     pub(super) alive: u64,
-    /// How long pages lived until they were freed.
+    /// Lifetimes of the freed pages.
     pub(super) lifetimes: Histogram,
 }
 
-/// Every kind of requests seen so far.
+/// All kinds of requests so far.
 pub(super) struct Requests {
     pub(super) kinds: Vec<RequestKind>,
     /// Key and index of each kind; key 0 marks a free slot.
@@ -45,7 +45,7 @@ impl Requests {
         Self { kinds: Vec::new(), slots: vec![(0, 0); SLOTS] }
     }
 
-    /// Returns the index of a kind in [`Self::kinds`], which it adds if it is new.
+    /// Returns the index of a kind in [`Self::kinds`]. Adds the kind if it is new.
     #[inline]
     pub(super) fn place(&mut self, gfp: GfpFlags, order: Order, migratetype: Migratetype) -> u16 {
         let key = 1 << 63 | (migratetype as u64) << 40 | u64::from(order.get()) << 32 | u64::from(gfp.bits());
@@ -61,7 +61,7 @@ impl Requests {
 
     #[cold]
     fn add(&mut self, key: u64, slot: usize, gfp: GfpFlags, order: Order, migratetype: Migratetype) -> u16 {
-        if self.kinds.len() >= TOLD_APART && gfp != GfpFlags::UNKNOWN {
+        if self.kinds.len() >= KINDS_COUNTED && gfp != GfpFlags::UNKNOWN {
             return self.place(GfpFlags::UNKNOWN, order, migratetype);
         }
         let place = self.kinds.len() as u16;
@@ -82,7 +82,7 @@ impl Requests {
     }
 }
 
-/// Returns the first slot of a key: the upper bits of a product on which every bit of the key has an effect.
+/// Returns the first slot of a key: the upper bits of a product that depends on every bit of the key.
 #[inline]
 fn slot_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.trailing_zeros())) as usize
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hostile_number_of_flags_is_bounded() {
+    fn the_number_of_kinds_is_bounded() {
         let mut requests = Requests::new();
         for bits in 0..1 << 15 {
             let gfp = GfpFlags::from_bits_truncate(bits);
@@ -103,6 +103,6 @@ mod tests {
             assert!(kind.gfp == gfp || kind.gfp == GfpFlags::UNKNOWN);
             assert_eq!(kind.migratetype, gfp.migratetype());
         }
-        assert_eq!(requests.kinds.len(), TOLD_APART + 3);
+        assert_eq!(requests.kinds.len(), KINDS_COUNTED + 3);
     }
 }

@@ -1,4 +1,4 @@
-//! Kinds of requests, summed up by order, by type and order, and by class of their flags.
+//! Sums over kinds of requests: by order, by type and order, and by class of flags.
 
 use std::collections::BTreeMap;
 
@@ -17,42 +17,42 @@ pub struct OrderUse {
     pub allocs: u64,
     /// Failed requests.
     pub failed: u64,
-    /// Frees, without those of compaction.
+    /// Frees, without frees by compaction.
     pub frees: u64,
     /// Pages allocated.
     pub pages: u64,
 }
 
-/// What became of pages: each allocated page is freed, moved, displaced or alive.
+/// The fate of pages: each allocated page is freed, moved, displaced or alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Fate {
     /// Pages allocated.
     pub pages: u64,
-    /// Pages freed. Only these have a lifetime.
+    /// Pages freed. Only freed pages have a lifetime.
     pub freed: u64,
-    /// Pages moved by compaction.
+    /// Pages that compaction moved.
     pub moved: u64,
-    /// Pages allocated anew while they were held: their frees were lost.
+    /// Pages allocated again while in use: their free events were lost.
     pub displaced: u64,
-    /// Pages held at the end.
+    /// Pages in use at the end.
     pub alive: u64,
-    /// Median lifetime of the freed pages in nanoseconds, at most an eighth too long.
+    /// Median lifetime of the freed pages in nanoseconds, at most an eighth above the exact value.
     pub median_ns: Option<u64>,
-    /// 99th percentile of the lifetimes, likewise.
+    /// 99th percentile of the lifetimes in nanoseconds, at most an eighth above the exact value.
     pub p99_ns: Option<u64>,
 }
 
-/// How long the pages of one order and type live.
+/// Lifetimes of the pages of one order and type.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Lifetimes {
     /// The type of the requests, as `/proc/pagetypeinfo` names it.
     pub migratetype: &'static str,
     /// The order of the requests.
     pub order: u8,
-    /// What became of the pages.
+    /// The fate of the pages.
     pub fate: Fate,
-    /// Freed pages by octave of their lifetime: index 0 is 0 ns, index `n` from `2^(n-1)` up to below `2^n` ns.
-    /// Empty octaves at the end are left out.
+    /// Freed pages by octave of their lifetime: index 0 is 0 ns, index `n` is from `2^(n-1)` up to below `2^n` ns.
+    /// Without empty octaves at the end.
     pub octaves: Vec<u64>,
 }
 
@@ -65,9 +65,9 @@ pub struct GfpClass {
     pub allocs: u64,
     /// Failed requests.
     pub failed: u64,
-    /// What became of the pages.
+    /// The fate of the pages.
     pub fate: Fate,
-    /// Pages freed on another CPU than allocated.
+    /// Pages freed on another CPU than the one that allocated them.
     pub freed_elsewhere: u64,
 }
 
@@ -105,8 +105,8 @@ impl Sum {
 
 /// Returns a row for each order.
 pub(super) fn orders(kinds: &[RequestKind], frees: &ByOrder) -> Vec<OrderUse> {
-    let asked = kinds.iter().map(|kind| kind.order.index() + 1).max().unwrap_or(0);
-    let mut orders = vec![OrderUse::default(); frees.len().max(asked)];
+    let requested = kinds.iter().map(|kind| kind.order.index() + 1).max().unwrap_or(0);
+    let mut orders = vec![OrderUse::default(); frees.len().max(requested)];
     for kind in kinds {
         let order = &mut orders[kind.order.index()];
         order.allocs += kind.allocs;
@@ -119,7 +119,7 @@ pub(super) fn orders(kinds: &[RequestKind], frees: &ByOrder) -> Vec<OrderUse> {
     orders
 }
 
-/// Returns a row for each type and order that was asked for.
+/// Returns a row for each requested type and order.
 pub(super) fn lifetimes(kinds: &[RequestKind]) -> Vec<Lifetimes> {
     let mut sums: BTreeMap<(Migratetype, Order), Sum> = BTreeMap::new();
     for kind in kinds.iter().filter(|kind| kind.allocs > 0) {

@@ -9,23 +9,23 @@ use super::pageblocks::{Mixture, Scatter};
 use super::rows::{Fate, GfpClass, Lifetimes};
 use crate::columns::Columns;
 
-/// Classes of requests that a text shows; the last row sums up the others.
+/// The number of request classes in a text. The last row sums up all other classes.
 const CLASSES: usize = 20;
 
 impl Analysis {
-    /// Returns all tables in full, for programs.
+    /// Returns all tables in full, for other programs.
     pub fn tables(&self) -> Vec<Table> {
         let types: Vec<_> = self.lifetimes.chunk_by(|a, b| a.migratetype == b.migratetype).collect();
         let types: Vec<_> = types.iter().map(|rows| (rows[0].migratetype, rows.iter().collect())).collect();
         self.all_tables(&types, usize::MAX)
     }
 
-    /// Returns the tables for people: lifetimes of all types together, and only the largest classes of requests.
+    /// Returns the tables for people: lifetimes of all types together, and only the largest request classes.
     pub fn short_tables(&self) -> Vec<Table> {
         self.all_tables(&[("", self.lifetimes.iter().collect())], CLASSES)
     }
 
-    /// Returns every number of all tables, in long form.
+    /// Returns every number of all tables in long form.
     pub fn columns(&self) -> Columns {
         Columns::long(&self.tables())
     }
@@ -67,15 +67,15 @@ impl Analysis {
         push("requests", "answered", "", allocs);
         push("requests", "failed", "", self.orders.iter().map(|order| order.failed).sum());
         push("requests", "allocated", "pages", pages);
-        push("what became of them", "freed", "pages", freed);
-        push("what became of them", "freed on another CPU than allocated", "pages", elsewhere);
-        push("what became of them", "moved by compaction", "pages", self.unseen.moved);
-        push("what became of them", "allocated anew, their free was lost", "pages", self.unseen.displaced);
-        push("what became of them", "still held at the end", "pages", alive);
-        push("not known", "freed without a known allocation", "pages", self.unseen.freed);
-        push("not known", "taken unseen and given back by compaction", "pages", self.unseen.returned);
-        push("not known", "misplaced blocks, left out", "", self.misplaced);
-        push("not known", "places where events are lost", "", self.lost_places);
+        push("fate", "freed", "pages", freed);
+        push("fate", "freed on another CPU", "pages", elsewhere);
+        push("fate", "moved by compaction", "pages", self.unseen.moved);
+        push("fate", "allocated again, free event lost", "pages", self.unseen.displaced);
+        push("fate", "in use at the end", "pages", alive);
+        push("unknown", "freed without an allocation", "pages", self.unseen.freed);
+        push("unknown", "isolated without an event, then freed by compaction", "pages", self.unseen.returned);
+        push("unknown", "misplaced blocks, not counted", "", self.misplaced);
+        push("unknown", "places where events are lost", "", self.lost_places);
         table
     }
 
@@ -127,9 +127,9 @@ impl Analysis {
                 .map(|octave| (below(octave), sums(&|row| row.octaves.get(octave).copied().unwrap_or(0))))
                 .skip_while(|(_, pages)| pages.iter().all(|&pages| pages == 0));
             let others = [
-                ("still held at the end".to_owned(), sums(&|row| row.fate.alive)),
+                ("in use at the end".to_owned(), sums(&|row| row.fate.alive)),
                 ("moved by compaction".to_owned(), sums(&|row| row.fate.moved)),
-                ("their free was lost".to_owned(), sums(&|row| row.fate.displaced)),
+                ("free event lost".to_owned(), sums(&|row| row.fate.displaced)),
             ];
             for (name, pages) in octaves.chain(others) {
                 table.push(group, &name, "pages", pages.into_iter().map(Cell::Count).collect());
@@ -140,8 +140,8 @@ impl Analysis {
 
     fn classes_table(&self, most: usize) -> Table {
         let head: Vec<_> =
-            ["allocations", "failed"].iter().chain(&FATE).chain(&["freed elsewhere"]).copied().collect();
-        let mut table = Table::new("Who allocates", columns(&head));
+            ["allocations", "failed"].iter().chain(&FATE).chain(&["freed on another CPU"]).copied().collect();
+        let mut table = Table::new("Requests by flags", columns(&head));
         for class in self.classes.iter().take(most) {
             let mut cells = vec![Cell::Count(class.allocs), Cell::Count(class.failed)];
             cells.extend(fate_cells(&class.fate));
@@ -206,7 +206,7 @@ impl Analysis {
     }
 
     fn mixture_table(&self) -> Table {
-        let mut table = Table::new("Pageblocks by what they hold", columns(&["start", "end"]));
+        let mut table = Table::new("Pageblocks by contents", columns(&["start", "end"]));
         let mut push = |group: &str, name: &str, unit: &str, number: &dyn Fn(&Mixture) -> u64| {
             let start =
                 self.pageblocks.start.as_ref().map_or(Cell::Empty, |start| Cell::Count(number(start)));
@@ -218,8 +218,8 @@ impl Analysis {
             let name = kind.name();
             push(name, "in use", "pages", &|mixture| mixture.pages[at]);
             push(name, "most pages are of this type", "pageblocks", &|mixture| mixture.majority[at]);
-            push(name, "beside more pages of another type", "pageblocks", &|mixture| mixture.polluted[at]);
-            push(name, "pages there", "pages", &|mixture| mixture.polluting[at]);
+            push(name, "with more pages of another type", "pageblocks", &|mixture| mixture.polluted[at]);
+            push(name, "pages in such pageblocks", "pages", &|mixture| mixture.polluting[at]);
         }
         table
     }
@@ -227,7 +227,7 @@ impl Analysis {
     fn arrivals_table(&self) -> Table {
         let head = ["Unmovable", "Movable", "Reclaimable"];
         let mut table =
-            Table::new("Pages that came into pageblocks of another type and stayed", columns(&head));
+            Table::new("Pages allocated in pageblocks of another type and in use at the end", columns(&head));
         let start = ["were mostly Unmovable", "were mostly Movable", "were mostly Reclaimable", "were free"];
         for (name, arrivals) in start.into_iter().zip(&self.pageblocks.arrivals) {
             if self.pageblocks.start.is_some() {
@@ -239,8 +239,8 @@ impl Analysis {
     }
 
     fn scatter_table(&self) -> Table {
-        let head = ["pages", "pageblocks", "least possible", "times the least"];
-        let mut table = Table::new("How far pages are scattered at the end", columns(&head));
+        let head = ["pages", "pageblocks", "fewest possible", "pageblocks/fewest"];
+        let mut table = Table::new("Scatter of pages at the end", columns(&head));
         let pageblocks = &self.pageblocks;
         for (group, scatters) in
             [("all", &pageblocks.alive), ("older than half the trace", &pageblocks.long_lived)]
@@ -254,7 +254,7 @@ impl Analysis {
 }
 
 /// The columns of a [`Fate`].
-const FATE: [&str; 6] = ["allocated", "freed", "median µs", "99 % µs", "held at the end", "moved"];
+const FATE: [&str; 6] = ["allocated", "freed", "median µs", "99 % µs", "in use at the end", "moved"];
 
 fn fate_cells(fate: &Fate) -> Vec<Cell> {
     let time = |ns: Option<u64>| ns.map_or(Cell::Empty, |ns| Cell::Real(ns as f64 / 1e3));
@@ -286,7 +286,7 @@ fn percent(part: u64, whole: u64) -> Cell {
     if whole == 0 { Cell::Empty } else { Cell::Real(100.0 * part as f64 / whole as f64) }
 }
 
-/// Returns the name of an octave: the time that its pages did not reach.
+/// Returns the name of an octave: its upper bound.
 pub(super) fn below(octave: usize) -> String {
     let bound_ns = (octave as f64).exp2();
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];

@@ -1,14 +1,14 @@
-//! Pages allocated and freed over time, in as many steps as fit a picture.
+//! Pages allocated and freed over time, in a bounded number of steps.
 
 use serde::Serialize;
 
-/// The most steps; when a trace is longer, pairs of steps are merged.
+/// The largest number of steps. Longer traces merge pairs of steps.
 const STEPS: usize = 512;
 
 /// The length of the first steps as a power of two: 131 µs.
 const SHORTEST_SHIFT: u32 = 17;
 
-/// What happened in one step of time.
+/// Pages allocated and freed in one step of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Step {
     /// Pages allocated: unmovable, movable, reclaimable.
@@ -40,7 +40,7 @@ impl Timeline {
         }
     }
 
-    /// Returns the step of a time. Times must not decrease.
+    /// Returns the step that contains a time. Times must not decrease.
     #[inline]
     pub(super) fn at(&mut self, time_ns: u64) -> &mut Step {
         let mut at = ((time_ns - self.start_ns) >> self.shift) as usize;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_get_longer_and_nothing_is_lost() {
+    fn merging_steps_keeps_all_counts() {
         let mut timeline = Timeline::new(1000);
         for number in 0..5000 {
             timeline.at(1000 + number * 1_000_000).allocated[1] += number;

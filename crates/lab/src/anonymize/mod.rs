@@ -35,8 +35,8 @@ impl Anonymizer {
     }
 
     /// Returns how many events keep their distance in time to the first one, besides those that kept it by chance.
-    pub fn held(&self) -> usize {
-        self.times.held
+    pub fn kept(&self) -> usize {
+        self.times.kept
     }
 
     /// Returns the mean of what the times of all events are moved by, in nanoseconds.

@@ -2,13 +2,13 @@
 
 use freehold_trace::{Event, EventKind, PageWork, Snapshot};
 
-use crate::replay::{EVENTS_A_LOOK, Lab, RefreshClock, Schedule, TidyingClock};
+use crate::replay::{EVENTS_PER_WAKE_UP, Lab, RefreshClock, Schedule, TidyingClock};
 
 /// The times that a replay depends on, however its looks are shifted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
     /// For each event, whether a replay depends on its very time.
-    pub(super) held: Vec<bool>,
+    pub(super) kept: Vec<bool>,
     /// Times that each event must stay before, or not before: ascending.
     pub(super) bounds_ns: Vec<u64>,
 }
@@ -24,14 +24,14 @@ impl Moments {
         let mut latest = LatestOfCpus::default();
         trace.events.for_each(|event| {
             let is_end = event.time_ns == first_ns || event.time_ns == last_ns;
-            let held = due.at_event(&event, &mut moments.bounds_ns) | is_end | is_timed(&event);
-            let before = latest.replace(&event, moments.held.len());
+            let kept = due.at_event(&event, &mut moments.bounds_ns) | is_end | is_timed(&event);
+            let before = latest.replace(&event, moments.kept.len());
             if let (EventKind::Lost { .. }, Some((number, time_ns))) = (event.kind, before) {
-                moments.held[number] = true;
+                moments.kept[number] = true;
                 moments.split_at(time_ns);
             }
-            moments.held.push(held);
-            if held {
+            moments.kept.push(kept);
+            if kept {
                 moments.split_at(event.time_ns);
             }
         });
@@ -91,7 +91,7 @@ struct Due {
     samples: Schedule,
     refreshes: RefreshClock,
     /// The tidying of the replays that look at the zones at an event whose number leaves this rest.
-    tidying: [TidyingClock; EVENTS_A_LOOK as usize],
+    tidying: [TidyingClock; EVENTS_PER_WAKE_UP as usize],
     /// The events that were followed.
     followed: usize,
 }
@@ -102,7 +102,7 @@ impl Due {
             starts_ns,
             samples: Schedule::new(first_ns, last_ns),
             refreshes: RefreshClock::new(first_ns),
-            tidying: [TidyingClock::new(first_ns); EVENTS_A_LOOK as usize],
+            tidying: [TidyingClock::new(first_ns); EVENTS_PER_WAKE_UP as usize],
             followed: 0,
         }
     }
@@ -124,7 +124,7 @@ impl Due {
             bounds_ns.push(refresh_ns);
             is_due = true;
         }
-        let tidying = &mut self.tidying[self.followed % EVENTS_A_LOOK as usize];
+        let tidying = &mut self.tidying[self.followed % EVENTS_PER_WAKE_UP as usize];
         self.followed += 1;
         let tidy_ns = tidying.due_ns();
         if tidying.is_due(now_ns) {

@@ -31,7 +31,7 @@ pub(super) struct SharedTimes {
     /// The time of each event; never decreases.
     pub(super) times_ns: Vec<u64>,
     /// The events that keep their time, as a replay depends on it.
-    pub(super) held: usize,
+    pub(super) kept: usize,
     pub(super) mean_move_ns: f64,
 }
 
@@ -41,7 +41,7 @@ impl SharedTimes {
     /// Times that are each moved by no more than the blur are, in order again, still moved by no more than it.
     pub(super) fn new(lab: &Lab<'_>, blur_ns: u64, seed: u64) -> Self {
         let events = lab.trace.events;
-        let Moments { held, bounds_ns } = Moments::new(lab);
+        let Moments { kept, bounds_ns } = Moments::new(lab);
         let first_ns = events.first().map_or(lab.trace.start.time_ns, |event| event.time_ns);
         let clock = SharedClock { first_ns };
         let mut random = Rng::with_seed(seed);
@@ -56,7 +56,7 @@ impl SharedTimes {
             let most_ns = bounds_ns.get(passed).map_or(u64::MAX, |&bound_ns| bound_ns - 1);
             let from_ns = time_ns.saturating_sub(blur_ns).max(least_ns);
             let to_ns = time_ns.saturating_add(blur_ns).min(most_ns);
-            times_ns.push(if held[number] { time_ns } else { random.u64(from_ns..=to_ns) });
+            times_ns.push(if kept[number] { time_ns } else { random.u64(from_ns..=to_ns) });
             number += 1;
         });
         times_ns.sort_unstable();
@@ -67,7 +67,7 @@ impl SharedTimes {
         }
         Self {
             clock,
-            held: held.iter().filter(|&&held| held).count(),
+            kept: kept.iter().filter(|&&kept| kept).count(),
             mean_move_ns: moved_ns as f64 / times_ns.len().max(1) as f64,
             times_ns,
         }

@@ -3,8 +3,8 @@
 use freehold::{Order, Switch};
 use serde::Serialize;
 
-use super::chance::Chance;
-use super::change::{ALL_KINDS, Change, Spread, told};
+use super::change::{ALL_KINDS, Change, Spread, reported};
+use super::replicates::Replicates;
 use super::steps::EraStep;
 use super::subjects::{Values, values};
 use crate::replay::Measures;
@@ -38,14 +38,14 @@ fn purpose(switch: Switch) -> &'static str {
 }
 
 /// What attributed parts are held against.
-pub(super) struct Held<'c> {
+pub(super) struct AttributionInput<'c> {
     pub(super) eras: &'c [Measures],
     pub(super) attributed: &'c [Attributed],
-    pub(super) chance: &'c Chance,
+    pub(super) replicates: &'c Replicates,
     pub(super) order: Order,
 }
 
-impl Held<'_> {
+impl AttributionInput<'_> {
     /// Returns the measures of a variant; `None` if it was not replayed.
     pub(super) fn measures(&self, variant: &str) -> Option<&Measures> {
         let alone = self.attributed.iter().map(|part| &part.alone);
@@ -55,7 +55,7 @@ impl Held<'_> {
     /// Returns the standard deviations of replays of the two eras of a step.
     fn scatter(&self, step: &EraStep) -> Vec<(Spread, Spread)> {
         let at = self.eras.iter().position(|era| era.variant == step.before.name()).unwrap_or(0);
-        self.chance.both(at)
+        self.replicates.both(at)
     }
 
     /// Returns sentences on the changes that a part makes: alone, then within its era.
@@ -68,7 +68,7 @@ impl Held<'_> {
             let changes = Change::of_single(before, after, &scatter);
             let purpose = step.switch.map(purpose);
             let meant = changes.iter().filter(|change| Some(change.what) == purpose);
-            let also = told(&changes, &ALL_KINDS).into_iter();
+            let also = reported(&changes, &ALL_KINDS).into_iter();
             let also = also.filter(|change| Some(change.what) != purpose);
             let all: Vec<_> = meant.copied().chain(also).collect();
             sentences.extend(all.iter().map(|change| format!("{name}, {place}: {}", change.clause())));

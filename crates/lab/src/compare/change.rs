@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::subjects::{Kind, SUBJECTS, Subject, Values};
 
 /// The standard deviations, of the difference of two replays, that a change must exceed to be more than chance.
-const MORE_THAN_CHANCE: f64 = 2.0;
+const NOTABLE_DEVIATIONS: f64 = 2.0;
 
 /// The share of a number below which a change is not told, where chance is known.
 const WORTH_TELLING: f64 = 0.01;
@@ -86,7 +86,7 @@ impl Change {
     }
 
     /// Returns true if the change is more than chance, and large enough to matter.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_reported(&self) -> bool {
         let (before, after) = (self.before.mean, self.after.mean);
         let difference = (after - before).abs();
         let share = if self.noise.is_some() { WORTH_TELLING } else { WORTH_TELLING_OF_ONE };
@@ -127,7 +127,7 @@ impl Change {
 }
 
 fn noise((before, after): (Spread, Spread)) -> Option<f64> {
-    Some(MORE_THAN_CHANCE * before.sd?.hypot(after.sd?))
+    Some(NOTABLE_DEVIATIONS * before.sd?.hypot(after.sd?))
 }
 
 /// Every kind whose changes are told.
@@ -135,10 +135,10 @@ pub(super) const ALL_KINDS: [Kind; 3] = [Kind::Outcome, Kind::Cost, Kind::Way];
 
 /// Returns the changes of some kinds that are more than chance and large enough to matter: the most important first,
 /// those below a tenth last.
-pub(super) fn told(changes: &[Change], kinds: &[Kind]) -> Vec<Change> {
+pub(super) fn reported(changes: &[Change], kinds: &[Kind]) -> Vec<Change> {
     let of_kind = |what| SUBJECTS.iter().any(|subject| subject.name == what && kinds.contains(&subject.kind));
-    let told = changes.iter().filter(|change| of_kind(change.what) && change.is_told()).copied();
-    let (large, small): (Vec<_>, Vec<_>) = told.partition(|change| change.ratio() >= LARGE);
+    let reported = changes.iter().filter(|change| of_kind(change.what) && change.is_reported()).copied();
+    let (large, small): (Vec<_>, Vec<_>) = reported.partition(|change| change.ratio() >= LARGE);
     [large, small].concat()
 }
 
@@ -167,13 +167,13 @@ mod tests {
 
     #[test]
     fn what_is_within_chance_is_not_told() {
-        let told = |before, after| change(before, after).is_told();
-        assert!(told((100.0, Some(3.0)), (115.0, Some(4.0))));
-        assert!(!told((100.0, Some(6.0)), (115.0, Some(8.0))), "a planted scatter of twice the size");
-        assert!(!told((1000.0, Some(0.0)), (1009.0, Some(0.0))), "too small to matter");
-        assert!(told((1000.0, Some(0.0)), (1011.0, Some(0.0))));
-        assert!(!told((1000.0, None), (1011.0, None)), "one replay tells little");
-        assert!(told((0.0, None), (1.0, None)) && !told((0.0, None), (0.0, None)));
+        let reported = |before, after| change(before, after).is_reported();
+        assert!(reported((100.0, Some(3.0)), (115.0, Some(4.0))));
+        assert!(!reported((100.0, Some(6.0)), (115.0, Some(8.0))), "a planted scatter of twice the size");
+        assert!(!reported((1000.0, Some(0.0)), (1009.0, Some(0.0))), "too small to matter");
+        assert!(reported((1000.0, Some(0.0)), (1011.0, Some(0.0))));
+        assert!(!reported((1000.0, None), (1011.0, None)), "one replay tells little");
+        assert!(reported((0.0, None), (1.0, None)) && !reported((0.0, None), (0.0, None)));
     }
 
     #[test]

@@ -3,22 +3,22 @@
 use freehold_measure::Table;
 use freehold_trace::PageTypeInfo;
 
-use super::attributed::{Attributed, Held};
-use super::chance::Chance;
+use super::attributed::{Attributed, AttributionInput};
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
 use super::measured_row::measured_rows;
-use super::rival::Rival;
+use super::proactive_baseline::ProactiveBaseline;
+use super::replicates::Replicates;
 use super::sentences::sentences;
 use super::tables::{Shown, leave_out};
 use super::trust::Trust;
 use crate::columns::Columns;
 use crate::recorded::{Gaps, Recorded};
-use crate::replay::{Looks, Measures, Options};
+use crate::replay::{Measures, Options, SampleDetail};
 use crate::start::{Machine, StartReport};
 
 /// Why it cannot be told how far a replay may be believed.
-pub const UNTOLD: &str = "how far this may be believed cannot be told: the trace does not name the release of its kernel, \
+pub const UNKNOWN_RELEASE: &str = "how far this may be believed cannot be told: the trace does not name the release of its kernel, \
      so no era is known to be the machine's own; import it again with --kernel-release (uname -r, such as 6.18.3)";
 
 /// How a comparison is made.
@@ -28,7 +28,7 @@ pub struct CompareOptions {
     pub replay: Options,
     /// The number of replays of each era that tell what is chance, at most [`MOST_SHIFTS`](super::MOST_SHIFTS); 1 for
     /// none but the one that is measured.
-    pub chance: u32,
+    pub replicates: u32,
     /// Whether each part of an era is also replayed alone on the era before, and taken out of its own era.
     pub attribution: bool,
     /// Whether the machine is quiet enough to tell times of lock holds.
@@ -37,16 +37,16 @@ pub struct CompareOptions {
 
 impl CompareOptions {
     /// Returns the options of the answer in short: neither maps and times nor parts of eras.
-    pub fn in_short(chance: u32) -> Self {
-        let replay = Options { runs: 1, looks: Looks::Totals, ..Options::default() };
-        Self { replay, chance, attribution: false, times: false }
+    pub fn in_short(replicates: u32) -> Self {
+        let replay = Options { runs: 1, detail: SampleDetail::Totals, ..Options::default() };
+        Self { replay, replicates, attribution: false, times: false }
     }
 }
 
 /// Everything but chance.
 impl From<Options> for CompareOptions {
     fn from(replay: Options) -> Self {
-        Self { replay, chance: 1, attribution: true, times: true }
+        Self { replay, replicates: 1, attribution: true, times: true }
     }
 }
 
@@ -73,13 +73,13 @@ pub struct Comparison {
     /// The upper bound of what any placement could have done.
     pub hindsight: Hindsight,
     /// What Linux does with the time that rules which move pages have.
-    pub rival: Rival,
+    pub proactive_baseline: ProactiveBaseline,
     /// The end of the era nearest to the recorded kernel, against the machine's own.
     pub distance: Option<EndDistance>,
     /// How far the era nearest to the recorded kernel may be believed.
     pub trust: Option<Trust>,
     /// What is chance.
-    pub chance: Chance,
+    pub replicates: Replicates,
     /// Whether times of lock holds are shown.
     pub times: bool,
 }
@@ -100,11 +100,11 @@ impl Comparison {
         self.shown().overview()
     }
 
-    pub(super) fn held(&self) -> Held<'_> {
-        Held {
+    pub(super) fn attribution_input(&self) -> AttributionInput<'_> {
+        AttributionInput {
             eras: &self.eras,
             attributed: &self.attributed,
-            chance: &self.chance,
+            replicates: &self.replicates,
             order: self.machine.pageblock_order,
         }
     }
@@ -117,7 +117,7 @@ impl Comparison {
     /// Returns for each part of an era what changes where it is alone on the era before, and where it is taken out of
     /// its own era.
     pub fn attribution(&self) -> Vec<Table> {
-        self.attributed.iter().map(|part| Shown::attribution(&self.held(), part)).collect()
+        self.attributed.iter().map(|part| Shown::attribution(&self.attribution_input(), part)).collect()
     }
 
     /// Returns the whole pageblocks that are free and the mixed pageblocks, against the best of all placements.
@@ -137,16 +137,20 @@ impl Comparison {
 
     /// Returns every measure of every era and of the machine, in long form.
     pub fn columns(&self) -> Columns {
-        measured_rows(&self.overview(), self.chance.rows())
+        measured_rows(&self.overview(), self.replicates.rows())
     }
 
     /// Returns every table with a short name, the most important first.
     pub fn named_tables(&self) -> Vec<(&'static str, Table)> {
         let mut tables = vec![("eras", self.overview()), ("placement", self.placement())];
-        tables.extend(self.rival.is_told().then(|| ("price", self.rival.table(&self.chance))));
+        tables.extend(
+            self.proactive_baseline
+                .is_reported()
+                .then(|| ("price", self.proactive_baseline.table(&self.replicates))),
+        );
         tables.extend((!self.attributed.is_empty()).then(|| ("systems", self.systems())));
         tables.extend([("free-blocks", self.free_blocks()), ("fragmentation", self.fragmentation())]);
-        tables.extend(self.chance.is_known().then(|| ("chance", self.chance.table())));
+        tables.extend(self.replicates.is_known().then(|| ("replicates", self.replicates.table())));
         tables.extend(self.distance.as_ref().map(|distance| ("distance", distance.table())));
         tables
     }
@@ -173,13 +177,13 @@ impl Comparison {
 
     /// Returns one line on how far the replays may be believed, or why that cannot be told.
     pub fn trust_line(&self) -> String {
-        self.trust.as_ref().map_or_else(|| UNTOLD.to_owned(), ToString::to_string)
+        self.trust.as_ref().map_or_else(|| UNKNOWN_RELEASE.to_owned(), ToString::to_string)
     }
 
     /// Returns one sentence for each CPU that lost events, and one for each difference that matters.
     pub fn sentences(&self) -> Vec<String> {
         let gaps = self.eras.last().map(|newest| self.gaps.sentences(&newest.followed));
-        let differences = sentences(&self.held(), self.distance.as_ref());
+        let differences = sentences(&self.attribution_input(), self.distance.as_ref());
         gaps.into_iter().flatten().chain(differences).collect()
     }
 }

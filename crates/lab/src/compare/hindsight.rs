@@ -122,7 +122,7 @@ impl Lab<'_> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holder {
     /// Nobody that is known.
-    Nobody,
+    NoReclaim,
     /// A user since before the trace; `true` if the page can be moved.
     SinceStart(bool),
     /// A user that allocated it in the trace.
@@ -223,10 +223,10 @@ impl Frames {
         let (pageblock, zone) = (self.pageblock, &mut self.zones[zone]);
         let mut vacated = 0;
         for at in index..index + pages as usize {
-            let holder = std::mem::replace(&mut zone.holders[at], Holder::Nobody);
+            let holder = std::mem::replace(&mut zone.holders[at], Holder::NoReclaim);
             let block = zone.block_mut(at as u64, pageblock);
             match holder {
-                Holder::Nobody => continue,
+                Holder::NoReclaim => continue,
                 Holder::SinceStart(true) => block.movable -= 1,
                 Holder::SinceStart(false) => block.unmovable -= 1,
                 Holder::Placed => {
@@ -287,20 +287,25 @@ impl Zone {
         let first_block = config.start.0 >> pageblock.get();
         let last_block = (config.start.0 + config.spanned).div_ceil(pageblock.pages());
         let blocks = vec![Pageblock::default(); (last_block - first_block) as usize];
-        let holders = vec![Holder::Nobody; uses.len()];
+        let holders = vec![Holder::NoReclaim; uses.len()];
         let mut zone = Self { start: config.start.0, first_block, holders, blocks };
-        let mut held = None;
+        let mut attribution_input = None;
         for (index, &used_for) in uses.iter().enumerate() {
             // A block that the events free as a whole was allocated as a whole, for one use.
             match lab.start.first_use(number, index) {
-                FirstUse::Allocated(_) => held = Some(used_for),
+                FirstUse::Allocated(_) => attribution_input = Some(used_for),
                 FirstUse::InsideAllocated => {}
-                _ => held = None,
+                _ => attribution_input = None,
             }
             // Nobody uses a block on a CPU's list.
             let is_listed = matches!(lab.start.first_use(number, index), FirstUse::Listed(_));
             let used_for = if is_listed { FrameUse::Free } else { used_for };
-            zone.hold_at_start(index, held.unwrap_or(used_for), held.is_some(), pageblock);
+            zone.hold_at_start(
+                index,
+                attribution_input.unwrap_or(used_for),
+                attribution_input.is_some(),
+                pageblock,
+            );
         }
         zone
     }

@@ -5,12 +5,12 @@ use freehold_measure::Table;
 use serde::{Serialize, Serializer};
 
 use super::attributed::Attributed;
-use super::chance::Chance;
-use super::change::{ALL_KINDS, Change, told};
+use super::change::{ALL_KINDS, Change, reported};
 use super::comparison::Comparison;
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
-use super::rival::Rival;
+use super::proactive_baseline::ProactiveBaseline;
+use super::replicates::Replicates;
 use super::summary::Summary;
 use super::trust::Trust;
 use crate::recorded::{Gaps, Recorded};
@@ -43,14 +43,14 @@ impl Serialize for Comparison {
             fragmentation: Table,
             placement: Table,
             hindsight: &'c Hindsight,
-            rival: &'c Rival,
+            proactive_baseline: &'c ProactiveBaseline,
             price: Table,
             distance: Option<&'c EndDistance>,
             trust: Option<&'c Trust>,
             eras: &'c [Measures],
             without: Vec<Without<'c>>,
             attributed: &'c [Attributed],
-            chance: Option<&'c Chance>,
+            replicates: Option<&'c Replicates>,
             recorded: &'c Recorded,
             gaps: &'c Gaps,
         }
@@ -61,7 +61,7 @@ impl Serialize for Comparison {
         let steps = Era::COMPARED.windows(2).enumerate().map(|(era, eras)| Told {
             before: eras[0].name(),
             after: eras[1].name(),
-            changes: told(&self.chance.changes(era), &ALL_KINDS),
+            changes: reported(&self.replicates.changes(era), &ALL_KINDS),
         });
         let document = Document {
             start: &self.start,
@@ -74,14 +74,14 @@ impl Serialize for Comparison {
             fragmentation: self.fragmentation(),
             placement: self.placement(),
             hindsight: &self.hindsight,
-            rival: &self.rival,
-            price: self.rival.table(&self.chance),
+            proactive_baseline: &self.proactive_baseline,
+            price: self.proactive_baseline.table(&self.replicates),
             distance: self.distance.as_ref(),
             trust: self.trust.as_ref(),
             eras: &self.eras,
             without: without.collect(),
             attributed: &self.attributed,
-            chance: self.chance.is_known().then_some(&self.chance),
+            replicates: self.replicates.is_known().then_some(&self.replicates),
             recorded: &self.recorded,
             gaps: &self.gaps,
         };

@@ -3,8 +3,8 @@
 use freehold_measure::Table;
 use freehold_trace::PageTypeInfo;
 
-use super::chance::Chance;
 use super::measured_row::measured_rows;
+use super::replicates::Replicates;
 use super::tables::Shown;
 use crate::columns::Columns;
 use crate::recorded::Recorded;
@@ -21,7 +21,7 @@ pub struct Measured {
     /// What the machine did.
     pub recorded: Recorded,
     /// What is chance.
-    pub chance: Chance,
+    pub replicates: Replicates,
 }
 
 impl Measured {
@@ -39,12 +39,12 @@ impl Measured {
     pub fn tables(&self) -> Vec<Table> {
         let shown = self.shown();
         let mut tables = vec![shown.overview(), shown.free_blocks(), shown.fragmentation()];
-        tables.extend(self.chance.is_known().then(|| self.chance.table()));
+        tables.extend(self.replicates.is_known().then(|| self.replicates.table()));
         tables
     }
 
     /// Returns every measure of every variant and of the machine, in long form.
     pub fn columns(&self) -> Columns {
-        measured_rows(&self.shown().overview(), self.chance.rows())
+        measured_rows(&self.shown().overview(), self.replicates.rows())
     }
 }

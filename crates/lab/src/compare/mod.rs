@@ -1,12 +1,11 @@
 //! The comparison of eras: measures of replays and what was recorded come in; tables, sentences and pictures go out.
 //!
 //! `run.rs` replays and `comparison.rs` is the data, which `tables.rs`, `sentences.rs`, `picture.rs`, `json.rs` and `summary.rs`
-//! render. `subjects.rs` names the compared measures, `change.rs` decides whether one changed, `chance.rs` how much jitter
+//! render. `subjects.rs` names the compared measures, `change.rs` decides whether one changed, `replicates.rs` how much jitter
 //! explains. `steps.rs` separates the changes of an era; `attributed.rs` applies each alone. `distance.rs` and `trust.rs` compare
-//! replay and machine. `hindsight.rs` is the best possible placement, `rival.rs` proactive compaction at equal cost.
+//! replay and machine. `hindsight.rs` is the best possible placement, `proactive_baseline.rs` proactive compaction at equal cost.
 
 mod attributed;
-mod chance;
 mod change;
 mod comparison;
 mod distance;
@@ -16,7 +15,8 @@ mod measured;
 mod measured_row;
 #[cfg(feature = "report")]
 mod picture;
-mod rival;
+mod proactive_baseline;
+mod replicates;
 mod run;
 mod screen;
 mod sentences;
@@ -27,15 +27,15 @@ mod tables;
 mod trust;
 
 pub use attributed::Attributed;
-pub use chance::{Chance, MOST_SHIFTS};
-pub(crate) use chance::{shifts, spreads};
-pub use comparison::{CompareOptions, Comparison, UNTOLD};
+pub use comparison::{CompareOptions, Comparison, UNKNOWN_RELEASE};
 pub use distance::{EndDistance, ZoneDistance};
 pub use hindsight::{Bound, Hindsight};
 pub use measured::Measured;
 #[cfg(feature = "report")]
 pub(crate) use picture::{Place, unusable_index};
-pub use rival::Rival;
+pub use proactive_baseline::ProactiveBaseline;
+pub use replicates::{MOST_SHIFTS, Replicates};
+pub(crate) use replicates::{shifts, spreads};
 pub use screen::SCREEN;
 pub use steps::EraStep;
 pub(crate) use subjects::values;

@@ -6,17 +6,17 @@ use freehold::Era;
 use freehold_measure::Table;
 
 use super::attributed::Attributed;
-use super::chance::{Chance, shifts};
 use super::comparison::{CompareOptions, Comparison};
 use super::distance::EndDistance;
 use super::measured::Measured;
-use super::rival::{self, Rival};
+use super::proactive_baseline::{self, ProactiveBaseline};
+use super::replicates::{Replicates, shifts};
 use super::steps::EraStep;
 use super::subjects::{OfMachine, Values, values};
 use super::tables::Shown;
 use super::trust::Trust;
 use crate::error::LabError;
-use crate::replay::{Lab, Looks, Measures, Options, Replay, Variant, in_parallel, nearest_era};
+use crate::replay::{Lab, Measures, Options, Replay, SampleDetail, Variant, in_parallel, nearest_era};
 use crate::start::free_pageblocks;
 
 /// One replay of a comparison.
@@ -34,10 +34,10 @@ struct Outcome {
 }
 
 /// Returns the replays of some variants, then those that tell what is chance, round by round.
-fn jobs_of(variants: &[Variant], replay: Options, chance: u32) -> Vec<Job> {
+fn jobs_of(variants: &[Variant], replay: Options, replicates: u32) -> Vec<Job> {
     let of_each = |options, whole| variants.iter().map(move |variant| (variant.clone(), options, whole));
-    let shifted = |shift| Options { shift, runs: 1, looks: Looks::Totals, ..replay };
-    let rounds = shifts(chance).skip(1).flat_map(|shift| of_each(shifted(shift), false));
+    let shifted = |shift| Options { shift, runs: 1, detail: SampleDetail::Totals, ..replay };
+    let rounds = shifts(replicates).skip(1).flat_map(|shift| of_each(shifted(shift), false));
     let jobs = of_each(replay, true).chain(rounds);
     jobs.map(|(variant, options, whole)| Job { variant, options, whole }).collect()
 }
@@ -51,9 +51,9 @@ fn further_jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
         jobs.push(whole(step.alone().with));
         jobs.extend(step.taken_out().map(|pair| whole(pair.without)));
     }
-    for shift in shifts(options.chance) {
-        let options = Rival::options(Options { shift, looks: Looks::Totals, ..once });
-        jobs.push(Job { variant: Variant::new(rival::ERA), options, whole: false });
+    for shift in shifts(options.replicates) {
+        let options = ProactiveBaseline::options(Options { shift, detail: SampleDetail::Totals, ..once });
+        jobs.push(Job { variant: Variant::new(proactive_baseline::ERA), options, whole: false });
     }
     jobs
 }
@@ -91,7 +91,7 @@ impl Lab<'_> {
     pub fn compare(&self, options: CompareOptions) -> Result<Comparison, LabError> {
         let steps = if options.attribution { EraStep::all() } else { Vec::new() };
         let variants = Era::COMPARED.map(Variant::new);
-        let mut jobs = jobs_of(&variants, options.replay, options.chance);
+        let mut jobs = jobs_of(&variants, options.replay, options.replicates);
         let of_eras = jobs.len();
         jobs.extend(further_jobs(options, &steps));
         let (outcomes, hindsight, recorded) = thread::scope(|scope| {
@@ -104,7 +104,10 @@ impl Lab<'_> {
         let (eras, series) = by_variant(variants.len(), outcomes.by_ref().take(of_eras));
         let parts = jobs[of_eras..].iter().filter(|job| job.whole).count();
         let attributed = attributed(steps, outcomes.by_ref().take(parts).filter_map(|one| one.measures));
-        let rival = Rival { moves: self.moves(), replays: outcomes.map(|outcome| outcome.values).collect() };
+        let proactive_baseline = ProactiveBaseline {
+            moves: self.moves(),
+            replays: outcomes.map(|outcome| outcome.values).collect(),
+        };
         let distance = self.end_distance(&eras);
         let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
         Ok(Comparison {
@@ -113,7 +116,7 @@ impl Lab<'_> {
             start: self.start.report.clone(),
             gaps: self.gaps(),
             trust: Trust::new(self, &eras, &recorded, distance.as_ref()),
-            chance: Chance::new(
+            replicates: Replicates::new(
                 names(&variants),
                 series,
                 &OfMachine { recorded: &recorded, free_pageblocks },
@@ -123,17 +126,22 @@ impl Lab<'_> {
             attributed,
             recorded,
             hindsight,
-            rival,
+            proactive_baseline,
             distance,
         })
     }
 
-    /// Replays the trace through some variants, each `chance` times with the daemons' looks shifted.
+    /// Replays the trace through some variants, each `replicates` times with the daemons' looks shifted.
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn measured(&self, variants: &[Variant], replay: Options, chance: u32) -> Result<Measured, LabError> {
-        let outcomes = self.outcomes(&jobs_of(variants, replay, chance), replay.threads)?;
+    pub fn measured(
+        &self,
+        variants: &[Variant],
+        replay: Options,
+        replicates: u32,
+    ) -> Result<Measured, LabError> {
+        let outcomes = self.outcomes(&jobs_of(variants, replay, replicates), replay.threads)?;
         let (eras, series) = by_variant(variants.len(), outcomes.into_iter());
         let recorded = self.recorded();
         let free_pageblocks = self.end().map(|end| free_pageblocks(&self.machine, end));
@@ -141,7 +149,7 @@ impl Lab<'_> {
         Ok(Measured {
             machine: self.machine.clone(),
             end: self.end().cloned(),
-            chance: Chance::new(names(variants), series, &of_machine),
+            replicates: Replicates::new(names(variants), series, &of_machine),
             eras,
             recorded,
         })

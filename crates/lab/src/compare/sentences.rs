@@ -3,8 +3,8 @@
 use freehold::Era;
 use freehold_measure::{Cell, grouped};
 
-use super::attributed::Held;
-use super::change::{ALL_KINDS, Change, told};
+use super::attributed::AttributionInput;
+use super::change::{ALL_KINDS, Change, reported};
 use super::distance::EndDistance;
 use crate::recorded::Gaps;
 use crate::replay::Followed;
@@ -16,17 +16,20 @@ pub(super) fn step_name(era: usize) -> String {
 
 /// Returns one sentence for each difference that matters: what changes from era to era, what each part of an era
 /// does alone, and how far a replay ends from the machine.
-pub(super) fn sentences(held: &Held<'_>, distance: Option<&EndDistance>) -> Vec<String> {
+pub(super) fn sentences(
+    attribution_input: &AttributionInput<'_>,
+    distance: Option<&EndDistance>,
+) -> Vec<String> {
     let mut sentences = Vec::new();
-    for era in 0..held.eras.len().saturating_sub(1) {
-        let told = told(&held.chance.changes(era), &ALL_KINDS);
+    for era in 0..attribution_input.eras.len().saturating_sub(1) {
+        let reported = reported(&attribution_input.replicates.changes(era), &ALL_KINDS);
         let step = step_name(era);
-        if told.is_empty() {
+        if reported.is_empty() {
             sentences.push(format!("{step}: no difference beyond chance on this trace"));
         }
-        sentences.extend(told.iter().map(|change: &Change| format!("{step}: {}", change.clause())));
+        sentences.extend(reported.iter().map(|change: &Change| format!("{step}: {}", change.clause())));
     }
-    sentences.extend(held.attributed.iter().flat_map(|part| held.sentences(part)));
+    sentences.extend(attribution_input.attributed.iter().flat_map(|part| attribution_input.sentences(part)));
     if let Some(distance) = distance {
         sentences.push(format!(
             "{} ends {} free blocks ({} pages, {} % of the free pages) away from the machine's own pagetypeinfo",

@@ -127,9 +127,9 @@ mod tests {
         for eras in Era::COMPARED.windows(2) {
             let changed: Vec<_> = eras[0].switches().differing(eras[1].switches()).collect();
             let steps: Vec<_> = EraStep::all().into_iter().filter(|step| step.after == eras[1]).collect();
-            let told: Vec<_> = steps.iter().flat_map(|step| &step.fields).collect();
-            assert_eq!(told.len(), changed.len());
-            assert!(changed.iter().all(|field| told.contains(&field)), "{changed:?}");
+            let reported: Vec<_> = steps.iter().flat_map(|step| &step.fields).collect();
+            assert_eq!(reported.len(), changed.len());
+            assert!(changed.iter().all(|field| reported.contains(&field)), "{changed:?}");
         }
         let homes = |part| {
             EraStep::all().iter().filter(|step| step.part == part).map(|s| s.after).collect::<Vec<_>>()

@@ -49,7 +49,7 @@ const fn subject(
     Subject { name, unit, kind, of, machine: |_| None }
 }
 
-const fn told(mut subject: Subject, machine: fn(&OfMachine<'_>) -> Option<u64>) -> Subject {
+const fn reported(mut subject: Subject, machine: fn(&OfMachine<'_>) -> Option<u64>) -> Subject {
     subject.machine = machine;
     subject
 }
@@ -61,14 +61,14 @@ fn fallbacks(of: &OfMachine<'_>, value: u64) -> Option<u64> {
 /// Every subject, the most important of its kind first.
 #[rustfmt::skip]
 pub(super) static SUBJECTS: [Subject; 20] = [
-    told(subject("free pageblocks at the end", "pageblocks", Kind::Outcome, |m, _| m.free_pageblocks_at_end as f64), |of| of.free_pageblocks),
+    reported(subject("free pageblocks at the end", "pageblocks", Kind::Outcome, |m, _| m.free_pageblocks_at_end as f64), |of| of.free_pageblocks),
     subject("free pageblocks, mean over time", "pageblocks", Kind::Outcome, Measures::mean_free_pageblocks),
     subject("mixed pageblocks at the end", "pageblocks", Kind::Outcome, |m, _| m.mixed.end as f64),
-    told(subject("steals", "", Kind::Outcome, |m, _| m.locked.steals as f64), |of| fallbacks(of, of.recorded.steals)),
-    told(subject("claims", "", Kind::Outcome, |m, _| m.locked.claims as f64), |of| fallbacks(of, of.recorded.claims)),
+    reported(subject("steals", "", Kind::Outcome, |m, _| m.locked.steals as f64), |of| fallbacks(of, of.recorded.steals)),
+    reported(subject("claims", "", Kind::Outcome, |m, _| m.locked.claims as f64), |of| fallbacks(of, of.recorded.claims)),
     subject("failed requests", "", Kind::Outcome, |m, _| m.failed() as f64),
-    subject("huge pages held at the end", "", Kind::Outcome, |m, _| m.followed.held_huge_pages_at_end as f64),
-    told(subject("huge pages refused", "", Kind::Outcome, |m, _| m.followed.huge_page_failures as f64), |of| of.recorded.events.thp_fault_fallback),
+    subject("huge pages held at the end", "", Kind::Outcome, |m, _| m.followed.huge_pages_in_use_at_end as f64),
+    reported(subject("huge pages refused", "", Kind::Outcome, |m, _| m.followed.huge_page_failures as f64), |of| of.recorded.events.thp_fault_fallback),
     subject("requests answered from another type's block", "", Kind::Outcome, |m, _| m.type_mismatches as f64),
     subject("free blocks on another type's list", "", Kind::Outcome, |m, _| m.locked.hygiene_violations as f64),
     subject("list nodes for a reader of pagetypeinfo", "", Kind::Outcome, |m, _| m.nodes.end as f64),
@@ -77,10 +77,10 @@ pub(super) static SUBJECTS: [Subject; 20] = [
     subject("zone lock holds", "", Kind::Cost, |m, _| m.locked.lock_holds as f64),
     subject("pages touched in the longest hold", "pages", Kind::Cost, |m, _| m.locked.longest_hold_touched as f64),
     subject("pages in the largest drain", "pages", Kind::Cost, |m, _| m.locked.largest_drain as f64),
-    told(subject("blocks refilled to CPUs' lists", "", Kind::Cost, |m, _| m.locked.refilled_blocks as f64), |of| of.recorded.refilled_blocks),
-    told(subject("pages on CPUs' lists at the end", "pages", Kind::Cost, |m, _| m.percpu_pages_at_end as f64), |of| of.recorded.percpu_pages_at_end),
-    told(subject("pages moved", "pages", Kind::Cost, |m, _| m.events.pgmigrate_success as f64), |of| of.recorded.events.pgmigrate_success),
-    told(subject("fallback events", "", Kind::Sum, |m, _| (m.locked.claims + m.locked.steals) as f64), |of| fallbacks(of, of.recorded.claims + of.recorded.steals)),
+    reported(subject("blocks refilled to CPUs' lists", "", Kind::Cost, |m, _| m.locked.refilled_blocks as f64), |of| of.recorded.refilled_blocks),
+    reported(subject("pages on CPUs' lists at the end", "pages", Kind::Cost, |m, _| m.percpu_pages_at_end as f64), |of| of.recorded.percpu_pages_at_end),
+    reported(subject("pages moved", "pages", Kind::Cost, |m, _| m.events.pgmigrate_success as f64), |of| of.recorded.events.pgmigrate_success),
+    reported(subject("fallback events", "", Kind::Sum, |m, _| (m.locked.claims + m.locked.steals) as f64), |of| fallbacks(of, of.recorded.claims + of.recorded.steals)),
 ];
 
 /// Returns the values of all subjects in one replay.

@@ -4,9 +4,9 @@ use freehold::Era;
 use freehold_measure::{Table, grouped};
 use serde::Serialize;
 
-use super::chance::cell;
-use super::change::{Change, told};
+use super::change::{Change, reported};
 use super::comparison::Comparison;
+use super::replicates::cell;
 use super::sentences::step_name;
 use super::subjects::{Kind, SUBJECTS};
 use crate::recorded::Recorded;
@@ -43,8 +43,12 @@ impl Comparison {
     pub fn summary(&self) -> Summary {
         let mut sections = vec![Section::of_lines("What the machine did", machine(self)), steps(self)];
         sections.extend(costs(self));
-        let price = format!("At the same price ({})", self.rival.price());
-        sections.extend(self.rival.sentence(&self.chance).map(|line| Section::of_lines(&price, vec![line])));
+        let price = format!("At the same price ({})", self.proactive_baseline.price());
+        sections.extend(
+            self.proactive_baseline
+                .sentence(&self.replicates)
+                .map(|line| Section::of_lines(&price, vec![line])),
+        );
         sections.push(Section::of_lines("How far to believe it", belief(self)));
         Summary { sections }
     }
@@ -93,15 +97,15 @@ fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 
 /// Returns what changes from each era to the next.
 fn steps(comparison: &Comparison) -> Section {
-    let chance = &comparison.chance;
-    let title = if chance.is_known() {
-        format!("What each era would change (means of {} replays ± standard deviation)", chance.replays)
+    let replicates = &comparison.replicates;
+    let title = if replicates.is_known() {
+        format!("What each era would change (means of {} replays ± standard deviation)", replicates.replays)
     } else {
         "What each era would change (one replay: what is chance is not known)".to_owned()
     };
     let list = |era: usize| {
-        let told = told(&chance.changes(era), &[Kind::Outcome]);
-        (step_name(era), told.iter().map(Change::clause).collect::<Vec<_>>())
+        let reported = reported(&replicates.changes(era), &[Kind::Outcome]);
+        (step_name(era), reported.iter().map(Change::clause).collect::<Vec<_>>())
     };
     let lists = (0..Era::COMPARED.len() - 1).map(list).map(|(name, mut clauses)| {
         if clauses.is_empty() {
@@ -114,14 +118,15 @@ fn steps(comparison: &Comparison) -> Section {
 
 /// Returns the costs that differ between eras by more than chance; `None` if there are none.
 fn costs(comparison: &Comparison) -> Option<Section> {
-    let chance = &comparison.chance;
+    let replicates = &comparison.replicates;
     let columns = Era::COMPARED.map(|era| era.name().to_owned());
     let mut table = Table::new("", columns.to_vec());
-    let differ: Vec<_> =
-        (0..Era::COMPARED.len() - 1).flat_map(|era| told(&chance.changes(era), &[Kind::Cost])).collect();
+    let differ: Vec<_> = (0..Era::COMPARED.len() - 1)
+        .flat_map(|era| reported(&replicates.changes(era), &[Kind::Cost]))
+        .collect();
     for (number, subject) in SUBJECTS.iter().enumerate() {
         if differ.iter().any(|change| change.what == subject.name) {
-            let of = |era| cell(chance.spread(era, number).mean);
+            let of = |era| cell(replicates.spread(era, number).mean);
             table.push("", subject.name, "", (0..Era::COMPARED.len()).map(of).collect());
         }
     }

@@ -4,7 +4,7 @@ use freehold::{FreeCounts, MAX_ORDERS, Migratetype, Order};
 use freehold_measure::{Cell, Table};
 use freehold_trace::{FreeCount, PageTypeInfo};
 
-use super::attributed::{Attributed, Held};
+use super::attributed::{Attributed, AttributionInput};
 use super::distance::EndDistance;
 use super::hindsight::Hindsight;
 use super::measured_row::MACHINE;
@@ -87,7 +87,7 @@ static MEASURES: [Measure; 63] = [
     measure("watermarks", "kswapd wakes for a boost", "", |m| Cell::Count(m.kswapd_wakes)),
     recorded(measure(THP, "huge pages allocated", "", |m| Cell::Count(m.followed.huge_pages)), |r| optional(r.events.thp_fault_alloc)),
     recorded(measure(THP, "huge pages refused", "", |m| Cell::Count(m.followed.huge_page_failures)), |r| optional(r.events.thp_fault_fallback)),
-    measure(THP, "huge pages held at the end", "", |m| Cell::Count(m.followed.held_huge_pages_at_end)),
+    measure(THP, "huge pages held at the end", "", |m| Cell::Count(m.followed.huge_pages_in_use_at_end)),
     recorded(measure(COMPACTION, "direct compaction stalls", "", |m| Cell::Count(m.events.compact_stall)), |r| optional(r.events.compact_stall)),
     recorded(measure(COMPACTION, "direct compaction successes", "", |m| Cell::Count(m.events.compact_success)), |r| optional(r.events.compact_success)),
     recorded(measure(COMPACTION, "direct compaction failures", "", |m| Cell::Count(m.events.compact_fail)), |r| optional(r.events.compact_fail)),
@@ -117,7 +117,7 @@ static MEASURES: [Measure; 63] = [
     measure(TRACE, "frees skipped: allocation failed", "", |m| Cell::Count(m.followed.skipped_frees)),
     measure(TRACE, "misaligned events", "", |m| Cell::Count(m.followed.misplaced)),
     measure(TRACE, "lost events", "", |m| Cell::Count(m.followed.lost_events)),
-    measure(TRACE, "blocks still held at the end", "", |m| Cell::Count(m.followed.held_at_end)),
+    measure(TRACE, "blocks still held at the end", "", |m| Cell::Count(m.followed.in_use_at_end)),
     measure(REPLAY, "speed", "million events/s", |m| Cell::Real(m.timing.events_per_second / 1e6)),
     measure(REPLAY, "metadata", "bytes/page", |m| Cell::Real(m.metadata_bytes_per_page)),
 ];
@@ -205,11 +205,11 @@ impl Shown<'_> {
     }
 
     /// Returns one part of an era alone on the era before, and its era without it.
-    pub(super) fn attribution(held: &Held<'_>, part: &Attributed) -> Table {
+    pub(super) fn attribution(attribution_input: &AttributionInput<'_>, part: &Attributed) -> Table {
         let step = &part.step;
-        let era = held.eras.iter().find(|era| era.variant == step.after.name());
+        let era = attribution_input.eras.iter().find(|era| era.variant == step.after.name());
         let within = part.taken_out.as_ref().zip(era);
-        let named = [(part.against.clone(), held.measures(&part.against))];
+        let named = [(part.against.clone(), attribution_input.measures(&part.against))];
         let named = named.into_iter().chain([("with it".to_owned(), Some(&part.alone))]);
         let named = named.chain(within.into_iter().flat_map(|(without, with)| {
             let name = step.after.name();

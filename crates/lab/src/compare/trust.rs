@@ -108,7 +108,7 @@ impl Trust {
             let machine = recorded_fallbacks(lab.trace.events, &[u64::MAX]).concat();
             parts.push(fallback_part(&by_pair(replayed), &by_pair(&machine)));
         }
-        let start = lab.start_report().told();
+        let start = lab.start_report().summary();
         Some(Self { variant, kernel_release, parts, start, agreement: measures.agreement.clone() })
     }
 
@@ -126,9 +126,9 @@ impl Trust {
     pub(super) fn lines(&self) -> Vec<String> {
         let Self { variant, kernel_release, parts, .. } = self;
         let of = |kept: bool| parts.iter().filter(move |part| part.is_kept() == kept);
-        let (told, kept) = (parts.len(), of(true).count());
+        let (reported, kept) = (parts.len(), of(true).count());
         let mut lines = vec![format!(
-            "{variant}, the era nearest to {kernel_release}, keeps {kept} of {told} bounds against the machine."
+            "{variant}, the era nearest to {kernel_release}, keeps {kept} of {reported} bounds against the machine."
         )];
         for (kept, title) in
             [(true, "within bounds"), (false, "too far off, so not to be believed of any era")]

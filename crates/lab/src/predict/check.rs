@@ -104,9 +104,13 @@ fn release(facts: &Facts) -> String {
     if release.is_empty() { "an unnamed kernel".to_owned() } else { release.clone() }
 }
 
-/// Checks that the settings that both recordings tell, and that are `held`, are the same.
-fn same_settings(first: &Facts, facts: &Facts, held: impl Fn(&str) -> bool) -> Result<(), PredictError> {
-    for name in facts.setting_names().filter(|name| held(name)) {
+/// Checks that the settings that both recordings tell, and that are `observed_values`, are the same.
+fn same_settings(
+    first: &Facts,
+    facts: &Facts,
+    observed_values: impl Fn(&str) -> bool,
+) -> Result<(), PredictError> {
+    for name in facts.setting_names().filter(|name| observed_values(name)) {
         if let Some((own, expected)) = facts.setting(name).zip(first.setting(name))
             && own != expected
         {
@@ -202,10 +206,10 @@ fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<
                     same_era(change, first, era, other, expected)?;
                 }
                 if expected != Some(wanted) {
-                    unchecked.push(untold(other, turned));
+                    unchecked.push(untraced(other, turned));
                 }
             }
-            Turned::Switch(..) => unchecked.push(untold(other, turned)),
+            Turned::Switch(..) => unchecked.push(untraced(other, turned)),
         }
     }
     let is_turned = |name: &str| change.number(name).is_some();
@@ -215,7 +219,7 @@ fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<
     Ok(unchecked)
 }
 
-fn untold(other: &Facts, turned: Turned) -> String {
+fn untraced(other: &Facts, turned: Turned) -> String {
     format!("{}: no recording tells {turned}; it is taken on trust", other.name)
 }
 

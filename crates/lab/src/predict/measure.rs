@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::noise::{Difference, Spread, mean, paired, spread, unpaired};
 use super::series::{
-    Series, differ_at_start, differences, foretold, is_of_lists, is_of_requests, is_too_far, means,
+    Series, differ_at_start, differences, is_of_lists, is_of_requests, is_too_far, means, predicted,
 };
 use super::subjects;
 use super::verdict::Verdict;
@@ -21,13 +21,13 @@ pub struct Measure {
     /// The standard deviation of a recording.
     pub before_sd: Option<f64>,
     /// The mean after the change; `None` if the recordings do not support it.
-    pub foretold: Option<f64>,
+    pub predicted: Option<f64>,
     /// The standard deviation of a recording after the change.
-    pub foretold_sd: Option<f64>,
+    pub predicted_sd: Option<f64>,
     /// The mean over the recordings under the change; `None` without them, or if they do not tell.
-    pub came: Option<f64>,
+    pub observed: Option<f64>,
     /// The standard deviation of a recording under the change.
-    pub came_sd: Option<f64>,
+    pub observed_sd: Option<f64>,
     /// What was foretold against what came; `None` without recordings under the change.
     pub verdict: Option<Verdict>,
     /// True if the values before are the machine's own; false if they are the replay's.
@@ -35,13 +35,13 @@ pub struct Measure {
     /// The machine's own value in each recording before the change, or the mean of its replays; `None` as `before`.
     pub before_each: Option<Vec<f64>>,
     /// What each of these is foretold to be, as a mean of its replays.
-    pub foretold_each: Option<Vec<f64>>,
-    /// The value in each recording under the change; `None` as `came`.
-    pub came_each: Option<Vec<f64>>,
+    pub predicted_each: Option<Vec<f64>>,
+    /// The value in each recording under the change; `None` as `observed`.
+    pub observed_each: Option<Vec<f64>>,
     /// Half of the 99 % confidence interval of the foretold change; `None` for one recording.
-    pub foretold_noise: Option<f64>,
+    pub predicted_noise: Option<f64>,
     /// The same of the change that came; `None` for one recording on a side.
-    pub came_noise: Option<f64>,
+    pub observed_noise: Option<f64>,
     /// Why the recordings cannot tell; `None` if they can.
     pub why: Option<String>,
 }
@@ -49,21 +49,21 @@ pub struct Measure {
 impl Measure {
     /// Returns by how much the measure is foretold to change.
     pub(super) fn change(&self) -> Option<f64> {
-        Some(self.foretold? - self.before?)
+        Some(self.predicted? - self.before?)
     }
 
     /// Returns true if a change is foretold that is more than noise; for one recording, if any is foretold.
-    pub(super) fn is_foretold_to_change(&self) -> bool {
-        let noise = self.foretold_noise.unwrap_or(0.0);
+    pub(super) fn is_predicted_to_change(&self) -> bool {
+        let noise = self.predicted_noise.unwrap_or(0.0);
         self.change().is_some_and(|change| change.abs() > noise.max(1e-9))
     }
 }
 
 /// The values of one measure under the change, if there are recordings of it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Held<'a> {
+pub(super) struct ObservedValues<'a> {
     /// True if there are.
-    pub(super) there_are: bool,
+    pub(super) has_recordings: bool,
     /// The machine's own in each recording; `None` if one does not tell.
     pub(super) values: Option<&'a [f64]>,
     /// The same at the start; `None` of what begins with the recording.
@@ -74,28 +74,33 @@ pub(super) struct Held<'a> {
     pub(super) otherwise: Option<&'a str>,
 }
 
-/// Foretells one measure and, if there are recordings under the change, judges it by what `came`.
-pub(super) fn measure(name: String, unit: &'static str, series: &Series, held: Held<'_>) -> Measure {
-    let came = held.values;
+/// Foretells one measure and, if there are recordings under the change, judges it by what `observed`.
+pub(super) fn measure(
+    name: String,
+    unit: &'static str,
+    series: &Series,
+    given: ObservedValues<'_>,
+) -> Measure {
+    let observed = given.values;
     let before = series.before();
     let is_events = subjects::EVENTS.contains(&unit);
     let before_spread = before.as_deref().map(spread);
     let own = series.own.as_deref();
-    let (mut after, mut foretold_each, mut change) = (None, None, None);
+    let (mut after, mut predicted_each, mut change) = (None, None, None);
     let mut why = match (&before, &series.baseline, &series.changed) {
         (Some(before), Some(baseline), Some(changed)) => {
-            let values = foretold(before, baseline, changed);
+            let values = predicted(before, baseline, changed);
             let difference = paired(&differences(before, &values));
             let [from, to] = [before, &values].map(|values| (spread(values).mean, values.len()));
             let difference =
                 difference.map(|change| if is_events { change.of_events(from, to) } else { change });
-            let foretells = difference.is_some_and(Difference::is_beyond_noise);
-            let too_far = || own.and_then(|_| is_too_far(before, baseline, changed, foretells));
+            let predicts = difference.is_some_and(Difference::is_beyond_noise);
+            let too_far = || own.and_then(|_| is_too_far(before, baseline, changed, predicts));
             let of_lists = || is_of_lists(series.by_lists, difference?);
-            let why = series.untold.map(str::to_owned).or_else(too_far).or_else(of_lists);
+            let why = series.untraced.map(str::to_owned).or_else(too_far).or_else(of_lists);
             if why.is_none() {
                 after = Some(spread(&values));
-                foretold_each = Some(means(&values));
+                predicted_each = Some(means(&values));
                 change = difference;
             }
             why
@@ -103,23 +108,23 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, held: H
         (_, None, _) => Some("the replay does not do this: it takes it from the trace".to_owned()),
         _ => Some("pageblocks have another size under the change".to_owned()),
     };
-    let came_change = own.zip(came).and_then(|(own, came)| {
-        let change = unpaired(own, came)?;
-        let [from, to] = [own, came].map(|values| (mean(values), values.len()));
+    let observed_change = own.zip(observed).and_then(|(own, observed)| {
+        let change = unpaired(own, observed)?;
+        let [from, to] = [own, observed].map(|values| (mean(values), values.len()));
         Some(if is_events { change.of_events(from, to) } else { change })
     });
     if why.is_none() {
-        why = differ_at_start(series, held.at_start, [change, came_change]);
+        why = differ_at_start(series, given.at_start, [change, observed_change]);
     }
     if why.is_none() {
-        why = held.otherwise.map(str::to_owned);
+        why = given.otherwise.map(str::to_owned);
     }
     if why.is_none() {
-        why = is_of_requests(series, held.replayed, [change, came_change]);
+        why = is_of_requests(series, given.replayed, [change, observed_change]);
     }
-    let verdict = held.there_are.then(|| judged(&mut why, own, came, change, came_change));
-    let came_spread = came.map(|came| {
-        let recordings: Vec<_> = came.iter().map(|&value| vec![value]).collect();
+    let verdict = given.has_recordings.then(|| judged(&mut why, own, observed, change, observed_change));
+    let observed_spread = observed.map(|observed| {
+        let recordings: Vec<_> = observed.iter().map(|&value| vec![value]).collect();
         spread(&recordings)
     });
     let mean_of = |spread: Option<Spread>| spread.map(|spread| spread.mean);
@@ -129,17 +134,17 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, held: H
         unit,
         before: mean_of(before_spread),
         before_sd: sd_of(before_spread),
-        foretold: mean_of(after),
-        foretold_sd: sd_of(after),
-        came: mean_of(came_spread),
-        came_sd: sd_of(came_spread),
+        predicted: mean_of(after),
+        predicted_sd: sd_of(after),
+        observed: mean_of(observed_spread),
+        observed_sd: sd_of(observed_spread),
         verdict,
         before_is_recorded: own.is_some(),
         before_each: before.as_deref().map(means),
-        foretold_each,
-        came_each: came.map(<[f64]>::to_vec),
-        foretold_noise: change.map(Difference::noise),
-        came_noise: came_change.map(Difference::noise),
+        predicted_each,
+        observed_each: observed.map(<[f64]>::to_vec),
+        predicted_noise: change.map(Difference::noise),
+        observed_noise: observed_change.map(Difference::noise),
         why,
     }
 }
@@ -148,17 +153,17 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, held: H
 fn judged(
     why: &mut Option<String>,
     own: Option<&[f64]>,
-    came: Option<&[f64]>,
+    observed: Option<&[f64]>,
     change: Option<Difference>,
-    came_change: Option<Difference>,
+    observed_change: Option<Difference>,
 ) -> Verdict {
     if why.is_some() {
-        return Verdict::CannotTell;
+        return Verdict::Undecided;
     }
-    if let Some((foretold, came)) = change.zip(came_change) {
-        let verdict = Verdict::new(foretold, came);
-        if verdict == Verdict::CannotTell {
-            let reason = if foretold.is_beyond_noise() {
+    if let Some((predicted, observed)) = change.zip(observed_change) {
+        let verdict = Verdict::new(predicted, observed);
+        if verdict == Verdict::Undecided {
+            let reason = if predicted.is_beyond_noise() {
                 "the machine's own scatter is larger than the foretold change"
             } else {
                 "what is foretold scatters by more than the change that came"
@@ -167,13 +172,13 @@ fn judged(
         }
         return verdict;
     }
-    let missing = match (own, came) {
+    let missing = match (own, observed) {
         (None, _) => "the recordings before the change do not tell the machine's own",
         (_, None) => "the recordings under the change do not tell the machine's own",
         _ => "one recording has no scatter",
     };
     *why = Some(missing.to_owned());
-    Verdict::CannotTell
+    Verdict::Undecided
 }
 
 #[cfg(test)]
@@ -184,12 +189,16 @@ mod tests {
         let one_replay = |values: &[f64]| Some(values.iter().map(|&value| vec![value]).collect());
         let (baseline, changed) = (one_replay(baseline), one_replay(changed));
         let own = own.map(<[_]>::to_vec);
-        Series { at_start: None, own, baseline, changed, untold: None, by_lists: 0.0 }
+        Series { at_start: None, own, baseline, changed, untraced: None, by_lists: 0.0 }
     }
 
-    fn judge(own: Option<&[f64]>, baseline: &[f64], changed: &[f64], came: &[f64]) -> Measure {
-        let held = Held { there_are: true, values: (!came.is_empty()).then_some(came), ..Held::default() };
-        measure("free".to_owned(), "pages", &series(own, baseline, changed), held)
+    fn judge(own: Option<&[f64]>, baseline: &[f64], changed: &[f64], observed: &[f64]) -> Measure {
+        let given = ObservedValues {
+            has_recordings: true,
+            values: (!observed.is_empty()).then_some(observed),
+            ..ObservedValues::default()
+        };
+        measure("free".to_owned(), "pages", &series(own, baseline, changed), given)
     }
 
     #[test]
@@ -199,11 +208,16 @@ mod tests {
             let series =
                 Series { at_start: Some(vec![119.0, 120.0, 121.0, 121.0]), ..series(Some(&own), &own, &own) };
             let values = Some(&[66.0, 67.0, 68.0, 69.0][..]);
-            let held = Held { there_are: true, values, at_start: Some(&at_start), ..Held::default() };
-            measure("free".to_owned(), "pages", &series, held)
+            let given = ObservedValues {
+                has_recordings: true,
+                values,
+                at_start: Some(&at_start),
+                ..ObservedValues::default()
+            };
+            measure("free".to_owned(), "pages", &series, given)
         };
         let other_past = judge([69.0, 70.0, 71.0, 71.0]);
-        assert_eq!(other_past.verdict, Some(Verdict::CannotTell));
+        assert_eq!(other_past.verdict, Some(Verdict::Undecided));
         assert!(other_past.why.is_some_and(|why| why.contains("120 and 70")));
         assert_eq!(judge([119.0, 120.0, 121.0, 120.0]).verdict, Some(Verdict::Missed), "the same start");
         assert_eq!(
@@ -217,10 +231,10 @@ mod tests {
     fn the_machines_own_changes_as_the_replay_does() {
         let own = [216.0, 220.0, 224.0];
         let of = judge(Some(&own), &[196.0, 200.0, 204.0], &[98.0, 100.0, 102.0], &[110.0, 120.0, 106.0]);
-        let foretold = of.foretold.expect("foretold");
-        assert!((foretold - 110.0).abs() < 1e-9, "{foretold}: half of 220, as the replay halves");
-        assert_eq!((of.before, of.came, of.before_is_recorded), (Some(220.0), Some(112.0), true));
-        assert_eq!((of.before_sd, of.foretold_sd), (Some(4.0), Some(2.0)));
+        let predicted = of.predicted.expect("predicted");
+        assert!((predicted - 110.0).abs() < 1e-9, "{predicted}: half of 220, as the replay halves");
+        assert_eq!((of.before, of.observed, of.before_is_recorded), (Some(220.0), Some(112.0), true));
+        assert_eq!((of.before_sd, of.predicted_sd), (Some(4.0), Some(2.0)));
         assert_eq!(of.verdict, Some(Verdict::Right), "{of:?}");
     }
 
@@ -228,32 +242,32 @@ mod tests {
     fn the_change_is_paired_by_recording() {
         let base = [100.0, 200.0, 300.0];
         let of = judge(None, &base, &[111.0, 210.0, 309.0], &[]);
-        assert!((of.foretold.expect("foretold") - 210.0).abs() < 1e-9);
-        assert!(of.is_foretold_to_change(), "10 ± 1 although recordings differ by 100: {of:?}");
+        assert!((of.predicted.expect("predicted") - 210.0).abs() < 1e-9);
+        assert!(of.is_predicted_to_change(), "10 ± 1 although recordings differ by 100: {of:?}");
         assert!(!of.before_is_recorded);
-        assert_eq!(of.verdict, Some(Verdict::CannotTell), "nobody tells the machine's own");
+        assert_eq!(of.verdict, Some(Verdict::Undecided), "nobody tells the machine's own");
         // The same changes, but of other recordings.
         let of = judge(None, &base, &[309.0, 210.0, 111.0], &[]);
-        assert!(!of.is_foretold_to_change(), "{of:?}");
+        assert!(!of.is_predicted_to_change(), "{of:?}");
     }
 
     #[test]
     fn nothing_is_divided_by_nothing() {
         let of = judge(Some(&[0.0; 4]), &[0.0; 4], &[7.0, 9.0, 8.0, 8.0], &[8.0, 8.5, 8.0, 8.5]);
-        assert_eq!((of.foretold, of.verdict), (Some(8.0), Some(Verdict::Right)));
+        assert_eq!((of.predicted, of.verdict), (Some(8.0), Some(Verdict::Right)));
         let of = judge(Some(&[0.0, 0.0]), &[0.0, 0.0], &[0.0, 0.0], &[0.0, 0.0]);
-        assert_eq!((of.foretold, of.verdict), (Some(0.0), Some(Verdict::Quiet)));
+        assert_eq!((of.predicted, of.verdict), (Some(0.0), Some(Verdict::Quiet)));
     }
 
     #[test]
     fn a_replay_that_is_too_far_from_the_machine_is_not_believed() {
         let far = judge(Some(&[100.0, 101.0]), &[60.0, 61.0], &[50.0, 50.5], &[90.0, 91.0]);
-        assert_eq!((far.foretold, far.verdict), (None, Some(Verdict::CannotTell)));
+        assert_eq!((far.predicted, far.verdict), (None, Some(Verdict::Undecided)));
         assert_eq!(far.why.as_deref(), Some("as recorded the replay has 60.5, the machine 101"));
         // A tenth from the machine: what is less than that is not told, what is more is, and so is that nothing changes.
-        let near = |changed, came| judge(Some(&[100.0, 100.1]), &[110.0, 110.1], changed, came);
+        let near = |changed, observed| judge(Some(&[100.0, 100.1]), &[110.0, 110.1], changed, observed);
         let small = near(&[105.0, 105.1], &[95.0, 95.1]);
-        assert_eq!((small.foretold, small.verdict), (None, Some(Verdict::CannotTell)));
+        assert_eq!((small.predicted, small.verdict), (None, Some(Verdict::Undecided)));
         assert!(
             small.why.is_some_and(|why| why.ends_with("the machine 100, further off than what it foretells"))
         );
@@ -264,11 +278,11 @@ mod tests {
         assert_eq!(large.verdict, Some(Verdict::Right), "{large:?}");
         // More than twice as far: whatever it foretells.
         let wild = judge(Some(&[100.0, 101.0]), &[40.0, 41.0], &[1.0, 1.5], &[2.0, 2.5]);
-        assert_eq!((wild.foretold, wild.verdict), (None, Some(Verdict::CannotTell)));
+        assert_eq!((wild.predicted, wild.verdict), (None, Some(Verdict::Undecided)));
         let nothing = judge(Some(&[8.0, 9.0]), &[0.0, 0.0], &[0.0, 0.0], &[8.0, 9.0]);
         assert_eq!(
             nothing.verdict,
-            Some(Verdict::CannotTell),
+            Some(Verdict::Undecided),
             "the replay does not see what the machine does"
         );
         // Far, but no further than the recordings scatter.
@@ -279,41 +293,45 @@ mod tests {
     #[test]
     fn one_recording_foretells_without_a_verdict() {
         let of = judge(Some(&[100.0]), &[100.0], &[50.0], &[50.0, 51.0]);
-        assert_eq!((of.foretold, of.foretold_sd, of.foretold_noise), (Some(50.0), None, None));
-        assert_eq!((of.verdict, of.why.is_some()), (Some(Verdict::CannotTell), true));
-        let came = judge(Some(&[100.0, 101.0]), &[100.0, 101.0], &[50.0, 51.0], &[50.0]);
-        assert_eq!((came.verdict, came.came_sd), (Some(Verdict::CannotTell), None));
+        assert_eq!((of.predicted, of.predicted_sd, of.predicted_noise), (Some(50.0), None, None));
+        assert_eq!((of.verdict, of.why.is_some()), (Some(Verdict::Undecided), true));
+        let observed = judge(Some(&[100.0, 101.0]), &[100.0, 101.0], &[50.0, 51.0], &[50.0]);
+        assert_eq!((observed.verdict, observed.observed_sd), (Some(Verdict::Undecided), None));
     }
 
     #[test]
     fn planted_errors_have_their_verdicts() {
         let (own, base) = ([100.0, 100.2, 100.4], [100.0, 100.2, 100.4]);
-        for (changed, came, verdict) in [
+        for (changed, observed, verdict) in [
             ([150.0, 150.2, 150.4], [150.0, 150.1, 150.3], Verdict::Right),
             ([150.0, 150.2, 150.4], [300.0, 300.1, 300.3], Verdict::Size),
             ([150.0, 150.2, 150.4], [50.0, 50.1, 50.3], Verdict::Direction),
             ([100.0, 100.2, 100.4], [150.0, 150.1, 150.3], Verdict::Missed),
             ([150.0, 150.2, 150.4], [100.0, 100.2, 100.45], Verdict::FalseAlarm),
             ([100.0, 100.2, 100.4], [100.0, 100.2, 100.45], Verdict::Quiet),
-            ([100.2, 100.4, 100.61], [100.0, 100.2, 100.45], Verdict::CannotTell),
+            ([100.2, 100.4, 100.61], [100.0, 100.2, 100.45], Verdict::Undecided),
         ] {
-            let of = judge(Some(&own), &base, &changed, &came);
+            let of = judge(Some(&own), &base, &changed, &observed);
             assert_eq!(of.verdict, Some(verdict), "{of:?}");
-            assert_eq!(of.why.is_some(), verdict == Verdict::CannotTell);
+            assert_eq!(of.why.is_some(), verdict == Verdict::Undecided);
         }
     }
 
     #[test]
     fn what_other_requests_make_without_the_change_is_not_told_of_it() {
         let own = [163.0, 160.0, 166.0];
-        let judge = |replayed: [f64; 3], changed: [f64; 3], came: [f64; 3]| {
+        let judge = |replayed: [f64; 3], changed: [f64; 3], observed: [f64; 3]| {
             let replayed = replayed.map(|value| vec![value]);
-            let held =
-                Held { there_are: true, values: Some(&came), replayed: Some(&replayed), ..Held::default() };
-            measure("refills".to_owned(), "pages", &series(Some(&own), &own, &changed), held)
+            let given = ObservedValues {
+                has_recordings: true,
+                values: Some(&observed),
+                replayed: Some(&replayed),
+                ..ObservedValues::default()
+            };
+            measure("refills".to_owned(), "pages", &series(Some(&own), &own, &changed), given)
         };
         let of = judge([243.0, 245.0, 247.0], own, [244.0, 246.0, 242.0]);
-        assert_eq!(of.verdict, Some(Verdict::CannotTell), "all of it is of the requests");
+        assert_eq!(of.verdict, Some(Verdict::Undecided), "all of it is of the requests");
         assert!(of.why.is_some_and(|why| why.contains("have 245 already, and the others 163")));
         assert_eq!(judge(own, own, [244.0, 246.0, 242.0]).verdict, Some(Verdict::Missed), "none of it is");
         let most = judge([170.0, 173.0, 176.0], [20.0, 21.0, 22.0], [25.0, 26.0, 27.0]);
@@ -323,25 +341,30 @@ mod tests {
     #[test]
     fn where_the_requests_differ_nothing_is_told() {
         let own = [100.0, 100.2, 100.4];
-        let held = Held {
-            there_are: true,
+        let given = ObservedValues {
+            has_recordings: true,
             values: Some(&[150.0, 150.1, 150.3]),
             otherwise: Some("the machine asked otherwise"),
-            ..Held::default()
+            ..ObservedValues::default()
         };
-        let of =
-            measure("refills".to_owned(), "refills", &series(Some(&own), &own, &[150.0, 150.2, 150.4]), held);
-        assert_eq!((of.verdict, of.foretold.is_some()), (Some(Verdict::CannotTell), true));
+        let of = measure(
+            "refills".to_owned(),
+            "refills",
+            &series(Some(&own), &own, &[150.0, 150.2, 150.4]),
+            given,
+        );
+        assert_eq!((of.verdict, of.predicted.is_some()), (Some(Verdict::Undecided), true));
         assert_eq!(of.why.as_deref(), Some("the machine asked otherwise"));
     }
 
     #[test]
     fn what_no_era_has_is_not_foretold_although_replays_have_it() {
         let own = [5.0, 6.0];
-        let of = Series { untold: Some("no era has this"), ..series(Some(&own), &own, &[9.0, 9.5]) };
-        let held = Held { there_are: true, values: Some(&[9.0, 9.5]), ..Held::default() };
-        let of = measure("reclaimed".to_owned(), "pages", &of, held);
-        assert_eq!((of.foretold, of.verdict), (None, Some(Verdict::CannotTell)));
+        let of = Series { untraced: Some("no era has this"), ..series(Some(&own), &own, &[9.0, 9.5]) };
+        let given =
+            ObservedValues { has_recordings: true, values: Some(&[9.0, 9.5]), ..ObservedValues::default() };
+        let of = measure("reclaimed".to_owned(), "pages", &of, given);
+        assert_eq!((of.predicted, of.verdict), (None, Some(Verdict::Undecided)));
         assert_eq!(of.why.as_deref(), Some("no era has this"));
     }
 
@@ -350,14 +373,18 @@ mod tests {
         let own = [30.0, 30.2, 30.4];
         let judge = |by_lists: f64, changed: [f64; 3]| {
             let of = Series { by_lists, ..series(Some(&own), &own, &changed) };
-            let held = Held { there_are: true, values: Some(&[30.1, 30.2, 30.3]), ..Held::default() };
-            measure("free".to_owned(), "pageblocks", &of, held)
+            let given = ObservedValues {
+                has_recordings: true,
+                values: Some(&[30.1, 30.2, 30.3]),
+                ..ObservedValues::default()
+            };
+            measure("free".to_owned(), "pageblocks", &of, given)
         };
         let five_more = [35.0, 35.2, 35.4];
         let of = judge(13.0, five_more);
         assert_eq!(
-            (of.foretold, of.verdict),
-            (None, Some(Verdict::CannotTell)),
+            (of.predicted, of.verdict),
+            (None, Some(Verdict::Undecided)),
             "thirteen come back at most"
         );
         assert!(of.why.is_some_and(|why| why.contains("13 where 5")));
@@ -370,9 +397,10 @@ mod tests {
     #[test]
     fn what_no_replay_does_cannot_be_told() {
         let own = Series { baseline: None, changed: None, ..series(Some(&[5.0, 6.0]), &[], &[]) };
-        let held = Held { there_are: true, values: Some(&[9.0, 9.5]), ..Held::default() };
-        let of = measure("scanned".to_owned(), "pages", &own, held);
-        assert_eq!((of.before, of.foretold, of.came), (Some(5.5), None, Some(9.25)));
-        assert_eq!(of.verdict, Some(Verdict::CannotTell));
+        let given =
+            ObservedValues { has_recordings: true, values: Some(&[9.0, 9.5]), ..ObservedValues::default() };
+        let of = measure("scanned".to_owned(), "pages", &own, given);
+        assert_eq!((of.before, of.predicted, of.observed), (Some(5.5), None, Some(9.25)));
+        assert_eq!(of.verdict, Some(Verdict::Undecided));
     }
 }

@@ -3,18 +3,18 @@
 //! `facts.rs` and `check.rs` decide whether recordings belong together. `own.rs` and `observation.rs` collect what the machine had,
 //! and what replays have without and with the change. `prediction.rs` predicts each `measure.rs` of `subjects.rs`, with the
 //! uncertainty of `noise.rs`; `requests.rs` checks that both sides had the same requests. `verdict.rs` judges and `text.rs` prints.
-//! `foretell.rs` does all of it, with one recording in memory at a time. `docs/guide/predict.md` describes the computation.
+//! `predict_change.rs` does all of it, with one recording in memory at a time. `docs/guide/predict.md` describes the computation.
 
 mod change;
 mod check;
 mod error;
 mod facts;
-mod foretell;
 mod measure;
 mod noise;
-mod observation;
 mod own;
+mod predict_change;
 mod prediction;
+mod recordings;
 mod requests;
 mod series;
 mod short;
@@ -26,9 +26,9 @@ pub use change::Change;
 pub use check::{check_lengths, check_settings};
 pub use error::PredictError;
 pub use facts::Facts;
-pub use foretell::{Foretelling, Recording, foretell};
 pub use measure::Measure;
 pub use noise::{Difference, unpaired};
-pub use observation::{Came, ForetellOptions, Observation};
+pub use predict_change::{Predicting, Recording, predict_change};
 pub use prediction::Prediction;
+pub use recordings::{BaselineRecording, ChangedRecording, PredictOptions};
 pub use verdict::Verdict;

@@ -87,9 +87,9 @@ fn parts(recordings: &[Vec<f64>]) -> (f64, f64, f64) {
 /// Returns the mean and the scatter of several recordings.
 pub(super) fn spread(recordings: &[Vec<f64>]) -> Spread {
     let means: Vec<_> = recordings.iter().map(|values| mean(values)).collect();
-    let (between, chance, replays) = parts(recordings);
+    let (between, replicates, replays) = parts(recordings);
     // The means have a part of the chance already: what several replays leave of it.
-    let sd = (between + chance * (1.0 - 1.0 / replays)).sqrt();
+    let sd = (between + replicates * (1.0 - 1.0 / replays)).sqrt();
     Spread { mean: mean(&means), sd: (recordings.len() > 1).then_some(sd) }
 }
 
@@ -99,8 +99,8 @@ pub(super) fn paired(differences: &[Vec<f64>]) -> Option<Difference> {
     if differences.len() < 2 {
         return None;
     }
-    let (between, chance, replays) = parts(differences);
-    let variance = between.max(chance / replays);
+    let (between, replicates, replays) = parts(differences);
+    let variance = between.max(replicates / replays);
     let count = differences.len() as f64;
     Some(Difference {
         mean: spread(differences).mean,

@@ -3,7 +3,7 @@
 use freehold::{MIGRATETYPES, Migratetype};
 use freehold_trace::{EventKind, Snapshot};
 
-use super::requests::Asked;
+use super::requests::RequestCounts;
 use crate::recorded::{Recorded, is_for_huge_page, percpu_pages};
 use crate::start::{Machine, free_pageblocks};
 use crate::trace::Trace;
@@ -35,7 +35,7 @@ pub(super) struct Own {
     /// Pages that left per-CPU lists.
     pub(super) drained_pages: Option<u64>,
     /// What the machine was asked for.
-    pub(super) asked: Asked,
+    pub(super) request_counts: RequestCounts,
 }
 
 impl Own {
@@ -59,11 +59,11 @@ impl Own {
         let (mut refused, mut lost) = (0, false);
         trace.events.for_each(|event| match event.kind {
             EventKind::Alloc { pfn, order, gfp, .. } => {
-                own.asked.add_request(event.cpu, pfn, order);
+                own.request_counts.add_request(event.cpu, pfn, order);
                 let is_refused = pfn.is_none() && order == machine.pageblock_order;
                 refused += u64::from(is_refused && is_for_huge_page(gfp));
             }
-            EventKind::Free { pfn, order } => own.asked.add_free(event.cpu, pfn, order),
+            EventKind::Free { pfn, order } => own.request_counts.add_free(event.cpu, pfn, order),
             EventKind::ExtFrag { migratetype, fallback_migratetype, .. } => {
                 pairs[migratetype.index()][fallback_migratetype.index()] += 1;
             }
@@ -81,7 +81,7 @@ impl Own {
             own.refills = or_none(recorded.refills, "kmem:mm_page_alloc_zone_locked");
             own.drained_pages = or_none(recorded.drained_pages, "kmem:mm_page_pcpu_drain");
         }
-        Self { recorded, asked: own.asked.without_holders(), ..own }
+        Self { recorded, request_counts: own.request_counts.without_holders(), ..own }
     }
 }
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::change::{Change, Turned};
 use super::facts::Facts;
-use super::measure::{Held, Measure, measure};
-use super::observation::{Came, Observation};
-use super::requests::asked_otherwise;
+use super::measure::{Measure, ObservedValues, measure};
+use super::recordings::{BaselineRecording, ChangedRecording};
+use super::requests::request_differences;
 use super::series::Series;
 use super::subjects;
 use super::verdict::Verdict;
@@ -37,51 +37,53 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Foretells from recordings; `first` are the facts of the first one. `came` are recordings under the change, if
+    /// Foretells from recordings; `first` are the facts of the first one. `observed` are recordings under the change, if
     /// there are any.
     pub fn new(
         change: &Change,
         first: &Facts,
-        before: &[Observation],
-        came: Option<&[Came]>,
+        before: &[BaselineRecording],
+        observed: Option<&[ChangedRecording]>,
         mut notes: Vec<String>,
     ) -> Self {
-        for (side, count) in [("before", Some(before.len())), ("under", came.map(<[_]>::len))] {
+        for (side, count) in [("before", Some(before.len())), ("under", observed.map(<[_]>::len))] {
             if count == Some(1) {
                 notes.push(format!(
                     "one recording {side} the change: its scatter is not known, nor what is noise; five tell"
                 ));
             }
         }
-        let otherwise = came.filter(|_| change.is_another_kernel()).and_then(|came| {
-            let before: Vec<_> = before.iter().map(|of| &of.asked).collect();
-            let came: Vec<_> = came.iter().map(|of| &of.asked).collect();
-            asked_otherwise(&before, &came)
+        let otherwise = observed.filter(|_| change.is_another_kernel()).and_then(|observed| {
+            let before: Vec<_> = before.iter().map(|of| &of.request_counts).collect();
+            let observed: Vec<_> = observed.iter().map(|of| &of.request_counts).collect();
+            request_differences(&before, &observed)
         });
         notes.extend(otherwise.clone());
         let names = subjects::names().into_iter().enumerate();
         let not_of_eras = subjects::why_not_of_eras();
         let by_lists = by_lists(first, before);
         let measures = names.map(|(number, (name, unit))| {
-            let untold = not_of_eras[number].filter(|_| change.is_another_kernel());
+            let untraced = not_of_eras[number].filter(|_| change.is_another_kernel());
             let by_lists = if name == subjects::FREE_PAGEBLOCKS { by_lists } else { 0.0 };
-            let series = Series { untold, by_lists, ..Series::new(number, before) };
-            let values = |of: fn(&Came) -> &[Option<f64>]| {
-                came.and_then(|came| came.iter().map(|one| of(one)[number]).collect::<Option<Vec<_>>>())
+            let series = Series { untraced, by_lists, ..Series::new(number, before) };
+            let values = |of: fn(&ChangedRecording) -> &[Option<f64>]| {
+                observed.and_then(|observed| {
+                    observed.iter().map(|one| of(one)[number]).collect::<Option<Vec<_>>>()
+                })
             };
-            let (known, at_start) = (values(|came| &came.own), values(|came| &came.at_start));
-            let replayed = came.and_then(|came| replays_of(came, number));
-            let came = Held {
-                there_are: came.is_some(),
+            let (known, at_start) = (values(|observed| &observed.own), values(|observed| &observed.at_start));
+            let replayed = observed.and_then(|observed| replays_of(observed, number));
+            let observed = ObservedValues {
+                has_recordings: observed.is_some(),
                 values: known.as_deref(),
                 at_start: at_start.as_deref(),
                 replayed: replayed.as_deref(),
                 otherwise: otherwise.as_deref(),
             };
-            measure(name, unit, &series, came)
+            measure(name, unit, &series, observed)
         });
         let is_shown = |measure: &Measure| {
-            let means = [measure.before, measure.foretold, measure.came];
+            let means = [measure.before, measure.predicted, measure.observed];
             !measure.measure.starts_with("fallback ") || means.into_iter().flatten().any(|mean| mean != 0.0)
         };
         Self {
@@ -90,7 +92,7 @@ impl Prediction {
             kernel_release: first.kernel_release.clone(),
             recordings: before.len(),
             replays: before.first().map_or(0, |observation| observation.baseline.len()),
-            against: came.map(<[_]>::len),
+            against: observed.map(<[_]>::len),
             page_move_ns: page_move_ns(before),
             notes,
             measures: measures.filter(is_shown).collect(),
@@ -106,12 +108,12 @@ impl Prediction {
         columns.push("unit", Column::texts(all.iter().map(|of| of.unit)));
         columns.push("before", reals(|of| of.before));
         columns.push("before_sd", reals(|of| of.before_sd));
-        columns.push("foretold", reals(|of| of.foretold));
-        columns.push("foretold_sd", reals(|of| of.foretold_sd));
-        columns.push("foretold_noise", reals(|of| of.foretold_noise));
-        columns.push("came", reals(|of| of.came));
-        columns.push("came_sd", reals(|of| of.came_sd));
-        columns.push("came_noise", reals(|of| of.came_noise));
+        columns.push("predicted", reals(|of| of.predicted));
+        columns.push("predicted_sd", reals(|of| of.predicted_sd));
+        columns.push("predicted_noise", reals(|of| of.predicted_noise));
+        columns.push("observed", reals(|of| of.observed));
+        columns.push("observed_sd", reals(|of| of.observed_sd));
+        columns.push("observed_noise", reals(|of| of.observed_noise));
         let verdicts = all.iter().map(|of| of.verdict.map(|verdict| verdict.name().to_owned()));
         columns.push("verdict", Column::Texts(verdicts.collect()));
         columns.push("why", Column::Texts(all.iter().map(|of| of.why.clone()).collect()));
@@ -127,23 +129,25 @@ impl Prediction {
 }
 
 /// Returns the mean of what moving a page takes in the recordings that tell.
-fn page_move_ns(before: &[Observation]) -> Option<u64> {
+fn page_move_ns(before: &[BaselineRecording]) -> Option<u64> {
     let told: Vec<_> = before.iter().filter(|of| of.moves.is_recorded).map(|of| of.moves.ns_a_page).collect();
     told.iter().sum::<u64>().checked_div(told.len() as u64)
 }
 
 /// Returns the values of a measure in the replays of each recording under the change; `None` if one was not replayed.
-fn replays_of(came: &[Came], number: usize) -> Option<Vec<Vec<f64>>> {
-    let of = |one: &Came| one.before_change.iter().map(|replay| replay[number]).collect::<Option<Vec<_>>>();
-    came.iter().map(|one| of(one).filter(|replays| !replays.is_empty())).collect()
+fn replays_of(observed: &[ChangedRecording], number: usize) -> Option<Vec<Vec<f64>>> {
+    let of = |one: &ChangedRecording| {
+        one.before_change.iter().map(|replay| replay[number]).collect::<Option<Vec<_>>>()
+    };
+    observed.iter().map(|one| of(one).filter(|replays| !replays.is_empty())).collect()
 }
 
 /// Returns by how many pageblocks more are free if what a change makes CPUs' lists hold less is given back: fewer if they
 /// hold more, none if the recording does not tell how large a pageblock is.
-fn by_lists(first: &Facts, before: &[Observation]) -> f64 {
+fn by_lists(first: &Facts, before: &[BaselineRecording]) -> f64 {
     let number = subjects::names().iter().position(|(name, _)| name == subjects::ON_LISTS);
-    let held = number.map_or(0.0, |number| Series::new(number, before).change());
-    first.number("pageblock_order").map_or(0.0, |order| -held / f64::exp2(order as f64))
+    let observed_values = number.map_or(0.0, |number| Series::new(number, before).change());
+    first.number("pageblock_order").map_or(0.0, |order| -observed_values / f64::exp2(order as f64))
 }
 
 /// Returns the recorded setting in place of what changes.

@@ -1,7 +1,7 @@
 //! The values of a measure in each recording and in its replays, and what they say of a change.
 
 use super::noise::{Difference, mean, paired, spread, unpaired};
-use super::observation::Observation;
+use super::recordings::BaselineRecording;
 use super::short::number;
 
 /// How far the replay as recorded may be from the machine to be believed if it foretells no change.
@@ -24,15 +24,15 @@ pub(super) struct Series {
     /// The same with the change.
     pub(super) changed: Option<Vec<Vec<f64>>>,
     /// Why replays do not tell what the change makes of it; `None` if they do.
-    pub(super) untold: Option<&'static str>,
+    pub(super) untraced: Option<&'static str>,
     /// By how much it changes if what the change makes CPUs' lists hold less comes back, or what they hold more is
     /// taken; 0 if it does not depend on that.
     pub(super) by_lists: f64,
 }
 
 impl Series {
-    pub(super) fn new(number: usize, observations: &[Observation]) -> Self {
-        let replays = |of: fn(&Observation) -> &[Vec<Option<f64>>]| {
+    pub(super) fn new(number: usize, observations: &[BaselineRecording]) -> Self {
+        let replays = |of: fn(&BaselineRecording) -> &[Vec<Option<f64>>]| {
             let recordings = observations.iter().map(|observation| {
                 of(observation).iter().map(|replay| replay[number]).collect::<Option<Vec<f64>>>()
             });
@@ -43,7 +43,7 @@ impl Series {
             own: observations.iter().map(|observation| observation.own[number]).collect(),
             baseline: replays(|of| &of.baseline),
             changed: replays(|of| &of.changed),
-            untold: None,
+            untraced: None,
             by_lists: 0.0,
         }
     }
@@ -72,7 +72,7 @@ impl Series {
 ///
 /// A machine and its replay differ rather by a factor than by a sum. Where one of them has nothing, a sum it is; nothing
 /// is ever less than none.
-pub(super) fn foretold(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) -> Vec<Vec<f64>> {
+pub(super) fn predicted(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
     let is_ratio = machine > 0.0 && base > 0.0;
     let (ratio, scale) = if is_ratio { (after / base, machine / base) } else { (1.0, 1.0) };
@@ -105,18 +105,18 @@ fn times(one: f64, other: f64) -> f64 {
 }
 
 /// Returns why a replay is not to be believed: it is too far from the machine as recorded, or further than what it
-/// foretells, if it `foretells` a change beyond the noise. `None` if it is to be believed.
+/// foretells, if it `predicts` a change beyond the noise. `None` if it is to be believed.
 pub(super) fn is_too_far(
     before: &[Vec<f64>],
     baseline: &[Vec<f64>],
     changed: &[Vec<f64>],
-    foretells: bool,
+    predicts: bool,
 ) -> Option<String> {
     let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
     let off = times(machine, base);
     let is_noise = paired(&differences(before, baseline)).is_some_and(|off| !off.is_likely());
     let is_less = off <= FAR && off <= times(base, after);
-    let is_believed = is_noise || is_less || (off <= NEAR && !foretells);
+    let is_believed = is_noise || is_less || (off <= NEAR && !predicts);
     let [base, machine] = [base, machine].map(number);
     let further = if off <= NEAR { ", further off than what it foretells" } else { "" };
     (!is_believed).then(|| format!("as recorded the replay has {base}, the machine {machine}{further}"))

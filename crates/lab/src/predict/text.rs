@@ -27,8 +27,8 @@ fn spread(mean: Option<f64>, sd: Option<f64>) -> String {
 
 /// Returns the foretold change in percent, or as a multiple if it is large.
 fn change(measure: &Measure) -> String {
-    let Some((before, foretold)) = measure.before.zip(measure.foretold) else { return "–".to_owned() };
-    let (difference, ratio) = (foretold - before, foretold / before);
+    let Some((before, predicted)) = measure.before.zip(measure.predicted) else { return "–".to_owned() };
+    let (difference, ratio) = (predicted - before, predicted / before);
     if difference == 0.0 {
         "0".to_owned()
     } else if before <= 0.0 {
@@ -59,7 +59,9 @@ impl Prediction {
         let shown: Vec<_> = self.measures.iter().filter(|measure| full || self.is_shown(measure)).collect();
         let rows = if full { shown.len() } else { shown.len().min(MOST_ROWS) };
         if rows > 0 {
-            lines.push(self.row(&["", "before", "foretold", "change", "came", "verdict"].map(str::to_owned)));
+            lines.push(
+                self.row(&["", "before", "predicted", "change", "observed", "verdict"].map(str::to_owned)),
+            );
         }
         for measure in &shown[..rows] {
             lines.push(self.measure(measure));
@@ -95,8 +97,8 @@ impl Prediction {
     /// Returns true if a measure is foretold to change, or changed.
     fn is_shown(&self, measure: &Measure) -> bool {
         match measure.verdict {
-            Some(Verdict::Quiet | Verdict::CannotTell) | None => {
-                self.against.is_none() && measure.is_foretold_to_change()
+            Some(Verdict::Quiet | Verdict::Undecided) | None => {
+                self.against.is_none() && measure.is_predicted_to_change()
             }
             Some(_) => true,
         }
@@ -107,36 +109,39 @@ impl Prediction {
         self.row(&[
             format!("{mark}{}", measure.measure),
             spread(measure.before, measure.before_sd),
-            spread(measure.foretold, measure.foretold_sd),
+            spread(measure.predicted, measure.predicted_sd),
             change(measure),
-            spread(measure.came, measure.came_sd),
+            spread(measure.observed, measure.observed_sd),
             measure.verdict.map_or(String::new(), |verdict| verdict.name().to_owned()),
         ])
     }
 
     /// Returns a row of the table; the last two columns are there only if there is something to hold against.
     fn row(&self, cells: &[String; 6]) -> String {
-        let [name, before, foretold, change, came, verdict] = cells;
-        let mut row = format!("{name:NAME$} {before:>13} {foretold:>13} {change:>7}");
+        let [name, before, predicted, change, observed, verdict] = cells;
+        let mut row = format!("{name:NAME$} {before:>13} {predicted:>13} {change:>7}");
         if self.against.is_some() {
             // Writing into a string does not fail.
-            let _ = write!(row, " {came:>13} {verdict:11}");
+            let _ = write!(row, " {observed:>13} {verdict:11}");
         }
         row.trim_end().to_owned()
     }
 
     /// Returns how many measures are not in the table, and why.
     fn rest(&self, left: &[&Measure], full: bool) -> String {
-        let is_untold = |measure: &&Measure| measure.why.is_some();
-        let untold = self.measures.iter().filter(is_untold).count();
+        let is_untraced = |measure: &&Measure| measure.why.is_some();
+        let untraced = self.measures.iter().filter(is_untraced).count();
         if full {
-            return format!("{} measures; the recordings cannot tell {untold} of them", self.measures.len());
+            return format!(
+                "{} measures; the recordings cannot tell {untraced} of them",
+                self.measures.len()
+            );
         }
         let quiet =
             self.measures.iter().filter(|measure| measure.why.is_none() && !self.is_shown(measure)).count();
         let more = if left.is_empty() { String::new() } else { format!("{} more that do, ", left.len()) };
         format!(
-            "{more}{quiet} that do not change beyond the noise, {untold} that cannot be told: --full shows them"
+            "{more}{quiet} that do not change beyond the noise, {untraced} that cannot be told: --full shows them"
         )
     }
 
@@ -152,23 +157,23 @@ impl Prediction {
 mod tests {
     use super::*;
 
-    fn measure(name: &str, foretold: f64, verdict: Option<Verdict>) -> Measure {
+    fn measure(name: &str, predicted: f64, verdict: Option<Verdict>) -> Measure {
         Measure {
             measure: name.to_owned(),
             unit: "pages",
             before: Some(12_345.6),
             before_sd: Some(9_999.0),
-            foretold: Some(foretold),
-            foretold_sd: Some(9_999.0),
-            came: verdict.map(|_| 9_999.0),
-            came_sd: verdict.map(|_| 99_999.0),
+            predicted: Some(predicted),
+            predicted_sd: Some(9_999.0),
+            observed: verdict.map(|_| 9_999.0),
+            observed_sd: verdict.map(|_| 99_999.0),
             verdict,
             before_each: None,
-            foretold_each: None,
-            came_each: None,
+            predicted_each: None,
+            observed_each: None,
             before_is_recorded: false,
-            foretold_noise: Some(1.0),
-            came_noise: verdict.map(|_| 1.0),
+            predicted_noise: Some(1.0),
+            observed_noise: verdict.map(|_| 1.0),
             why: None,
         }
     }

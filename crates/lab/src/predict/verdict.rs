@@ -24,7 +24,7 @@ pub enum Verdict {
     /// Nothing was foretold, and nothing came.
     Quiet,
     /// The recordings cannot tell.
-    CannotTell,
+    Undecided,
 }
 
 impl Verdict {
@@ -36,7 +36,7 @@ impl Verdict {
         Self::Missed,
         Self::FalseAlarm,
         Self::Quiet,
-        Self::CannotTell,
+        Self::Undecided,
     ];
 
     /// Returns the name, as JSON has it.
@@ -48,7 +48,7 @@ impl Verdict {
             Self::Missed => "missed",
             Self::FalseAlarm => "false-alarm",
             Self::Quiet => "quiet",
-            Self::CannotTell => "cannot-tell",
+            Self::Undecided => "undecided",
         }
     }
 
@@ -56,17 +56,17 @@ impl Verdict {
     ///
     /// A foretold difference that is smaller than the noise of what came could not have been seen: it is no false
     /// alarm, and the recordings cannot tell. Nor can they if what came is smaller than the noise of what was foretold.
-    pub(super) fn new(foretold: Difference, came: Difference) -> Self {
-        match (foretold.is_beyond_noise(), came.is_beyond_noise()) {
+    pub(super) fn new(predicted: Difference, observed: Difference) -> Self {
+        match (predicted.is_beyond_noise(), observed.is_beyond_noise()) {
             (false, false) => Self::Quiet,
-            (false, true) if came.mean.abs() > foretold.noise() => Self::Missed,
-            (true, false) if foretold.mean.abs() > came.noise() => Self::FalseAlarm,
-            (false, true) | (true, false) => Self::CannotTell,
-            (true, true) if (foretold.mean < 0.0) != (came.mean < 0.0) => Self::Direction,
+            (false, true) if observed.mean.abs() > predicted.noise() => Self::Missed,
+            (true, false) if predicted.mean.abs() > observed.noise() => Self::FalseAlarm,
+            (false, true) | (true, false) => Self::Undecided,
+            (true, true) if (predicted.mean < 0.0) != (observed.mean < 0.0) => Self::Direction,
             (true, true) => {
-                let off = (foretold.mean - came.mean).abs();
-                let uncertainty = foretold.noise().hypot(came.noise());
-                if off <= uncertainty.max(SIZE * came.mean.abs()) { Self::Right } else { Self::Size }
+                let off = (predicted.mean - observed.mean).abs();
+                let uncertainty = predicted.noise().hypot(observed.noise());
+                if off <= uncertainty.max(SIZE * observed.mean.abs()) { Self::Right } else { Self::Size }
             }
         }
     }
@@ -94,24 +94,28 @@ mod tests {
         (0.0, 0.0, 10.0, 1.0, Verdict::Missed),
         (1.0, 4.0, 10.0, 1.0, Verdict::Missed),
         // Large, but as uncertain: nothing is foretold, nor is it said that nothing will come.
-        (10.0, 6.0, 10.0, 1.0, Verdict::CannotTell),
+        (10.0, 6.0, 10.0, 1.0, Verdict::Undecided),
         (10.0, 1.0, 0.0, 1.0, Verdict::FalseAlarm),
         (10.0, 1.0, 1.0, 1.0, Verdict::FalseAlarm),
         // What came scatters by more than what was foretold.
-        (10.0, 1.0, 1.0, 8.0, Verdict::CannotTell),
+        (10.0, 1.0, 1.0, 8.0, Verdict::Undecided),
         (1.0, 1.0, 1.0, 1.0, Verdict::Quiet),
         (0.0, 0.0, 0.0, 0.0, Verdict::Quiet),
     ];
 
     #[test]
     fn every_verdict_is_reached() {
-        for &(foretold, foretold_error, came, came_error, verdict) in TABLE {
-            let [foretold, came] =
-                [(foretold, foretold_error), (came, came_error)].map(|(mean, error)| difference(mean, error));
-            assert_eq!(Verdict::new(foretold, came), verdict, "{foretold:?} {came:?}");
+        for &(predicted, predicted_error, observed, observed_error, verdict) in TABLE {
+            let [predicted, observed] = [(predicted, predicted_error), (observed, observed_error)]
+                .map(|(mean, error)| difference(mean, error));
+            assert_eq!(Verdict::new(predicted, observed), verdict, "{predicted:?} {observed:?}");
             // The same the other way round.
             let mirrored = |of: Difference| Difference { mean: -of.mean, ..of };
-            assert_eq!(Verdict::new(mirrored(foretold), mirrored(came)), verdict, "{foretold:?} {came:?}");
+            assert_eq!(
+                Verdict::new(mirrored(predicted), mirrored(observed)),
+                verdict,
+                "{predicted:?} {observed:?}"
+            );
         }
         for verdict in Verdict::ALL {
             assert!(TABLE.iter().any(|line| line.4 == verdict), "{verdict:?} is not reached");
@@ -125,15 +129,15 @@ mod tests {
 
     #[test]
     fn a_planted_error_is_found() {
-        let [came, right] = [difference(50.0, 2.0), difference(48.0, 2.0)];
-        assert_eq!(Verdict::new(right, came), Verdict::Right);
+        let [observed, right] = [difference(50.0, 2.0), difference(48.0, 2.0)];
+        assert_eq!(Verdict::new(right, observed), Verdict::Right);
         let turned = Difference { mean: -right.mean, ..right };
-        assert_eq!(Verdict::new(turned, came), Verdict::Direction);
+        assert_eq!(Verdict::new(turned, observed), Verdict::Direction);
         let tripled = Difference { mean: 3.0 * right.mean, ..right };
-        assert_eq!(Verdict::new(tripled, came), Verdict::Size);
+        assert_eq!(Verdict::new(tripled, observed), Verdict::Size);
         let forgotten = Difference { mean: 0.0, ..right };
-        assert_eq!(Verdict::new(forgotten, came), Verdict::Missed);
-        assert_eq!(Verdict::new(came, forgotten), Verdict::FalseAlarm);
+        assert_eq!(Verdict::new(forgotten, observed), Verdict::Missed);
+        assert_eq!(Verdict::new(observed, forgotten), Verdict::FalseAlarm);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) fn kcompactd_tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
 struct Compactor {
     is_compacting: bool,
     begins: u32,
-    allocations_besides: u32,
+    other_allocations: u32,
 }
 
 /// Returns the tasks that compact more often than they ask for pages outside of compaction: one kcompactd for
@@ -72,11 +72,11 @@ fn daemons(events: &EventLog) -> HashSet<i32> {
                 compactor.begins += 1;
             }
             EventKind::CompactionEnd => compactor.is_compacting = false,
-            EventKind::Alloc { .. } => compactor.allocations_besides += u32::from(!compactor.is_compacting),
+            EventKind::Alloc { .. } => compactor.other_allocations += u32::from(!compactor.is_compacting),
             _ => {}
         }
     }
-    let is_daemon = |task: &Compactor| task.allocations_besides < task.begins;
+    let is_daemon = |task: &Compactor| task.other_allocations < task.begins;
     compactors.into_iter().filter(|(_, task)| is_daemon(task)).map(|(pid, _)| pid).collect()
 }
 

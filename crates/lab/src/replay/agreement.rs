@@ -6,7 +6,7 @@ use freehold::{Memory, Migratetype, Order, Pfn};
 use freehold_measure::{Cell, Table, grouped};
 use serde::Serialize;
 
-use super::watch::ReplayLocks;
+use super::watch::ReplayPlatform;
 
 /// The number of parts in which agreement is counted over a trace.
 pub const PARTS: usize = 10;
@@ -184,7 +184,7 @@ impl fmt::Display for Parting {
 }
 
 /// Returns in words where a frame is in a memory. No zone lock is taken: it would count as a hold of the replay's.
-pub(super) fn whereabouts(memory: &Memory<'_, ReplayLocks>, pfn: Pfn) -> String {
+pub(super) fn whereabouts(memory: &Memory<'_, ReplayPlatform>, pfn: Pfn) -> String {
     let Some(zone) = memory.zone_of(pfn) else { return "outside all zones".to_owned() };
     for order in Order::ZERO.up_to(zone.max_order()) {
         let has = |&(_, first): &(usize, Pfn)| first <= pfn && pfn.0 - first.0 < order.pages();

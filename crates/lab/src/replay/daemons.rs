@@ -11,7 +11,7 @@ use super::ledger::Holders;
 use super::options::Background;
 
 /// The number of events between two looks at the zones. A real daemon does not start at once either.
-pub(crate) const EVENTS_A_LOOK: u32 = 64;
+pub(crate) const EVENTS_PER_WAKE_UP: u32 = 64;
 
 /// The pause after proactive compaction that left the node as fragmented as it was. Linux counterpart: the timeout
 /// of `kcompactd`, 64 times half a second.
@@ -19,7 +19,7 @@ const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
 /// The number of calls that tidy pageblocks between two looks for proactive compaction. Linux counterpart:
 /// `HPAGE_FRAG_CHECK_INTERVAL_MSEC`.
-const STEPS_A_LOOK: u32 = 5;
+const STEPS_PER_WAKE_UP: u32 = 5;
 
 /// The CPU on which the daemons run.
 const CPU: u16 = 0;
@@ -108,7 +108,7 @@ impl Daemons {
             self.follow_kswapd(holders, number);
         }
         self.events += 1;
-        if self.events.is_multiple_of(EVENTS_A_LOOK) {
+        if self.events.is_multiple_of(EVENTS_PER_WAKE_UP) {
             self.look_after(holders);
             self.move_in_background(holders, now_ns);
         }
@@ -178,7 +178,7 @@ impl Daemons {
                 continue;
             }
             let is_awake = self.awake & 1 << (node % 64) != 0;
-            let is_due = self.steps.is_multiple_of(STEPS_A_LOOK) && !is_awake;
+            let is_due = self.steps.is_multiple_of(STEPS_PER_WAKE_UP) && !is_awake;
             let tried = holders.unasked(pages, |holders| match self.background {
                 Background::OfVariant => memory.tidy_pageblocks(node, CPU, pages, holders),
                 Background::ProactiveCompaction if is_due => {
@@ -232,8 +232,8 @@ mod tests {
         assert!(!told.take_turn(), "a request for itself");
         told.compaction_begins(7);
         assert!(told.take_turn() && !told.take_turn());
-        let mut untold = Daemons::new(None, None, 0, 0, unasked());
-        untold.compaction_begins(7);
-        assert!(untold.take_turn() && untold.take_turn());
+        let mut untraced = Daemons::new(None, None, 0, 0, unasked());
+        untraced.compaction_begins(7);
+        assert!(untraced.take_turn() && untraced.take_turn());
     }
 }

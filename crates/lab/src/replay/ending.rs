@@ -4,12 +4,12 @@ use freehold::{Memory, Migratetype, PageTypeRows};
 use freehold_trace::Snapshot;
 
 use super::measures::ZoneFree;
-use super::watch::ReplayLocks;
+use super::watch::ReplayPlatform;
 use crate::counts::{of_machine, pageblocks};
 use crate::start::Machine;
 
 /// Returns the number of whole pageblocks in free blocks.
-pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -> u64 {
+pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayPlatform>) -> u64 {
     let zones = memory.zones().iter().map(|zone| {
         let blocks = zone.list_lengths().by_type;
         pageblocks(machine.pageblock_order, |order| blocks[order].iter().sum())
@@ -18,7 +18,7 @@ pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayLocks
 }
 
 /// Returns the free blocks of each zone, in the order of the machine's zones.
-pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -> Vec<ZoneFree> {
+pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayPlatform>) -> Vec<ZoneFree> {
     let zones = machine.zones.iter().enumerate().filter_map(|(number, config)| {
         let zone = memory.zone_of(config.start)?;
         Some(ZoneFree {
@@ -30,7 +30,7 @@ pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayLocks>) -
 }
 
 /// Returns the text of `/proc/pagetypeinfo`, with the rows of those types that the recorded kernel printed.
-pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayLocks>) -> String {
+pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayPlatform>) -> String {
     let types = &start.pagetypeinfo.types;
     let has = |kind: Migratetype| types.is_empty() || types.has(kind);
     let rows = PageTypeRows { cma: has(Migratetype::Cma), isolate: has(Migratetype::Isolate) };
@@ -41,13 +41,13 @@ pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayLocks>) -
 }
 
 /// Returns the number of pages on the lists of all CPUs.
-pub(super) fn percpu_pages(memory: &Memory<'_, ReplayLocks>) -> u64 {
+pub(super) fn percpu_pages(memory: &Memory<'_, ReplayPlatform>) -> u64 {
     let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_pages(cpu)));
     lists.map(u64::from).sum()
 }
 
 /// Returns the highest `high` that the tuning of a CPU's lists reached.
-pub(super) fn highest_high(memory: &Memory<'_, ReplayLocks>) -> u32 {
+pub(super) fn highest_high(memory: &Memory<'_, ReplayPlatform>) -> u32 {
     let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_stats(cpu)));
     lists.flatten().map(|stats| stats.highest_high).max().unwrap_or(0)
 }

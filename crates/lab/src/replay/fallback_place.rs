@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use freehold::{ExtFrag, Locks, Memory, Pfn};
+use freehold::{ExtFrag, Memory, Pfn, Platform};
 
 /// A request that was answered from another type's block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,13 +21,13 @@ pub struct FallbackPlace {
 pub(super) struct PageblockStarts(Vec<Vec<Pfn>>);
 
 impl PageblockStarts {
-    pub(super) fn new<L: Locks>(memory: &Memory<'_, L>) -> Self {
+    pub(super) fn new<L: Platform>(memory: &Memory<'_, L>) -> Self {
         let starts = |zone: &freehold::Zone<'_, L>| zone.pageblocks().map(|used| used.start).collect();
         Self(memory.zones().iter().map(starts).collect())
     }
 
     /// Returns the place of what was found at a time; `None` if no zone has the block.
-    pub(super) fn place<L: Locks>(
+    pub(super) fn place<L: Platform>(
         &self,
         memory: &Memory<'_, L>,
         time_ns: u64,

@@ -4,14 +4,14 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind, EventLog};
 
 use super::agreement::{Agreement, Answer, PARTS, Parting, whereabouts};
-use super::asked::Asked;
+use super::alloc_request::AllocRequest;
 use super::clocks::RefreshClock;
 use super::daemons::Daemons;
 use super::ledger::{At, FreedBy, Holders, Pages};
 use super::measures::Followed;
 use super::reclaimed::Reclaimed;
-use super::untold::{Early, Search, Untold};
-use super::watch::ReplayLocks;
+use super::untraced::{Early, Search, UntracedAlloc};
+use super::watch::ReplayPlatform;
 use crate::recorded::{Compacting, is_for_huge_page};
 
 /// The most periodic refreshes between two events: after as many every per-CPU list has decayed, so a pause in
@@ -43,7 +43,7 @@ pub(super) struct Follower<'f, 'm> {
     pub(super) seen: usize,
     events_a_part: usize,
     /// Pages that the machine allocated without an event and that are still to come.
-    untold: &'f [Untold],
+    untraced: &'f [UntracedAlloc],
     /// Requests that were made before their events.
     early: Vec<Early>,
     /// What finds such pages, if they are looked for.
@@ -70,7 +70,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             agreement: Agreement::default(),
             seen: 0,
             events_a_part: events.len().div_ceil(PARTS).max(1),
-            untold: &[],
+            untraced: &[],
             early: Vec::new(),
             search: None,
             holders,
@@ -78,13 +78,13 @@ impl<'f, 'm> Follower<'f, 'm> {
     }
 
     /// Returns the memory that follows the trace.
-    pub(super) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
+    pub(super) fn memory(&self) -> &'f Memory<'m, ReplayPlatform> {
         self.holders.memory()
     }
 
     /// Tells which pages the machine allocated without an event.
-    pub(super) fn tell(&mut self, untold: &'f [Untold]) {
-        self.untold = untold;
+    pub(super) fn observer(&mut self, untraced: &'f [UntracedAlloc]) {
+        self.untraced = untraced;
     }
 
     /// Looks for pages that the machine allocated without an event.
@@ -93,7 +93,7 @@ impl<'f, 'm> Follower<'f, 'm> {
     }
 
     /// Returns the pages that the machine allocated without an event, as far as they were looked for.
-    pub(super) fn found(self) -> Vec<Untold> {
+    pub(super) fn found(self) -> Vec<UntracedAlloc> {
         self.search.map(|search| search.found).unwrap_or_default()
     }
 
@@ -110,11 +110,11 @@ impl<'f, 'm> Follower<'f, 'm> {
         if self.starts_ns.is_some_and(|starts_ns| event.time_ns <= starts_ns) {
             return;
         }
-        while let Some((&untold, rest)) =
-            self.untold.split_first().filter(|(next, _)| next.before < self.seen)
+        while let Some((&untraced, rest)) =
+            self.untraced.split_first().filter(|(next, _)| next.before < self.seen)
         {
-            self.untold = rest;
-            self.alloc_untold(untold);
+            self.untraced = rest;
+            self.alloc_untraced(untraced);
         }
         let seconds = self.refreshes.seconds(event.time_ns);
         if seconds > 0 {
@@ -126,10 +126,10 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
         match event.kind {
             EventKind::Alloc { pfn: Some(pfn), order, migratetype, gfp } => {
-                self.alloc(event, pfn, order, Asked { gfp, migratetype });
+                self.alloc(event, pfn, order, AllocRequest { gfp, migratetype });
             }
             EventKind::Alloc { pfn: None, order, migratetype, gfp } => {
-                self.try_refused(event.cpu, order, Asked { gfp, migratetype });
+                self.try_refused(event.cpu, order, AllocRequest { gfp, migratetype });
             }
             EventKind::Free { pfn, order } if self.compacting.contains(event.pid) => {
                 self.free_while_compacting(event.cpu, pfn, order);
@@ -165,7 +165,7 @@ impl<'f, 'm> Follower<'f, 'm> {
     }
 
     #[inline]
-    fn alloc(&mut self, event: &Event, pfn: Pfn, order: Order, asked: Asked) {
+    fn alloc(&mut self, event: &Event, pfn: Pfn, order: Order, alloc_request: AllocRequest) {
         let cpu = event.cpu;
         if !self.early.is_empty()
             && let Some(early) = self.made_before()
@@ -181,61 +181,63 @@ impl<'f, 'm> Follower<'f, 'm> {
             self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
             self.holders.release(cpu, at, order, FreedBy::Owner);
         }
-        let gfp = asked.gfp_of(self.memory().switches());
+        let gfp = alloc_request.gfp_of(self.memory().switches());
         let request = Request { cpu, node: self.holders.node(at), order, gfp };
         let mut answer = self.answer(request);
         if self.search.is_some() {
-            answer = self.look_for_untold(request, asked, pfn, answer);
+            answer = self.look_for_untraced(request, alloc_request, pfn, answer);
         }
         self.compare(event, pfn, answer);
         if order == self.huge {
-            self.count_huge(asked.gfp, answer.is_some());
+            self.count_huge(alloc_request.gfp, answer.is_some());
         }
         let Some(replayed) = answer else {
             *self.followed.failures.widened(order) += 1;
             return self.holders.skip(at, order);
         };
-        self.holders.hold(at, order, replayed, Pages::of(asked.gfp));
+        self.holders.hold(at, order, replayed, Pages::of(alloc_request.gfp));
     }
 
     /// Allocates a block that the machine allocated without an event, or before its event.
-    fn alloc_untold(&mut self, untold: Untold) {
-        let Some(at) = self.place(untold.pfn, untold.order) else { return };
-        if !self.holders.is_unknown(at, untold.order) {
+    fn alloc_untraced(&mut self, untraced: UntracedAlloc) {
+        let Some(at) = self.place(untraced.pfn, untraced.order) else { return };
+        if !self.holders.is_unknown(at, untraced.order) {
             return;
         }
-        let gfp = untold.asked.gfp_of(self.memory().switches());
-        let request = Request { cpu: untold.cpu, node: self.holders.node(at), order: untold.order, gfp };
+        let gfp = untraced.alloc_request.gfp_of(self.memory().switches());
+        let request = Request { cpu: untraced.cpu, node: self.holders.node(at), order: untraced.order, gfp };
         let answer = self.answer(request);
-        self.keep_untold(at, untold, answer);
+        self.keep_untraced(at, untraced, answer);
     }
 
     /// Notes the answer to a request that was made without an event, or before its event.
-    fn keep_untold(&mut self, at: At, untold: Untold, answer: Option<Pfn>) {
-        if let Some(index) = untold.told_at {
-            self.early.push(Early { told_at: index, answer });
-            self.followed.allocs_told_late += 1;
+    fn keep_untraced(&mut self, at: At, untraced: UntracedAlloc, answer: Option<Pfn>) {
+        if let Some(index) = untraced.traced_at {
+            self.early.push(Early { traced_at: index, answer });
+            self.followed.allocs_traced_late += 1;
         } else {
-            self.followed.untold_allocs += 1;
+            self.followed.untraced_allocs += 1;
         }
         match answer {
-            Some(replayed) => self.holders.hold(at, untold.order, replayed, Pages::of(untold.asked.gfp)),
-            None => self.holders.skip(at, untold.order),
+            Some(replayed) => {
+                self.holders.hold(at, untraced.order, replayed, Pages::of(untraced.alloc_request.gfp))
+            }
+            None => self.holders.skip(at, untraced.order),
         }
     }
 
     /// Returns the answer to a request that was made before its event.
     fn made_before(&mut self) -> Option<Early> {
-        let place = self.early.iter().position(|early| early.told_at == self.seen - 1)?;
+        let place = self.early.iter().position(|early| early.traced_at == self.seen - 1)?;
         Some(self.early.swap_remove(place))
     }
 
     /// Keeps answers that the machine must have given before, and returns the first other one.
     #[cold]
-    fn look_for_untold(
+    fn look_for_untraced(
         &mut self,
         request: Request,
-        asked: Asked,
+        alloc_request: AllocRequest,
         machine: Pfn,
         mut answer: Option<Pfn>,
     ) -> Option<Pfn> {
@@ -244,14 +246,14 @@ impl<'f, 'm> Follower<'f, 'm> {
             let memory = self.memory();
             let (Some(zone), Some(search)) = (memory.zone_of(pfn), self.search.as_mut()) else { break };
             let before = self.seen - 1;
-            let told_at = search.told_late(before, pfn, order);
-            let untold = Untold { before, pfn, order, cpu, asked, told_at };
-            if told_at.is_none() && (order != Order::ZERO || !search.is_untold(zone, machine, untold)) {
+            let traced_at = search.traced_late(before, pfn, order);
+            let untraced = UntracedAlloc { before, pfn, order, cpu, alloc_request, traced_at };
+            if traced_at.is_none() && (order != Order::ZERO || !search.is_untraced(zone, machine, untraced)) {
                 break;
             }
-            search.found.push(untold);
+            search.found.push(untraced);
             let Some(at) = self.place(pfn, order) else { break };
-            self.keep_untold(at, untold, Some(pfn));
+            self.keep_untraced(at, untraced, Some(pfn));
             answer = self.answer(request);
         }
         answer
@@ -290,18 +292,18 @@ impl<'f, 'm> Follower<'f, 'm> {
     /// Tries a request that the machine refused, if it was large: another generation may answer it. The block is
     /// given back at once, since its user went on without one.
     #[cold]
-    fn try_refused(&mut self, cpu: u16, order: Order, asked: Asked) {
+    fn try_refused(&mut self, cpu: u16, order: Order, alloc_request: AllocRequest) {
         *self.followed.machine_failures.widened(order) += 1;
         if order.get() <= COSTLY_ORDER {
             return;
         }
         let memory = self.memory();
         let node = memory.zones().first().map_or(0, freehold::Zone::node);
-        let request = Request { cpu, node, order, gfp: asked.gfp_of(self.memory().switches()) };
+        let request = Request { cpu, node, order, gfp: alloc_request.gfp_of(self.memory().switches()) };
         let answer = memory.alloc_with(request, &mut self.holders);
         self.followed.attempts_again += 1;
         if order == self.huge {
-            self.count_huge(asked.gfp, answer.is_ok());
+            self.count_huge(alloc_request.gfp, answer.is_ok());
         }
         if let Ok(replayed) = answer {
             *self.followed.answered_instead.widened(order) += 1;

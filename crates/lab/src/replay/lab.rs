@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::control::Control;
 use super::daemons::Daemons;
 use super::options::Options;
-use super::untold::Untold;
+use super::untraced::UntracedAlloc;
 use super::variant::nearest_era;
 use crate::error::LabError;
 use crate::recorded::{Gaps, MoveCost, Recorded, kcompactd_tasks, kswapd_reclaims};
@@ -33,7 +33,7 @@ pub struct Lab<'t> {
     /// What moving pages costs, and how many stay where they are.
     pub(super) moves: MoveCost,
     /// Pages that the machine allocated without an event, in the order of time; empty if the start is a fit.
-    pub(super) untold: Vec<Untold>,
+    pub(super) untraced: Vec<UntracedAlloc>,
     /// Shared with whoever waits for the replays.
     pub(crate) control: Arc<Control>,
 }
@@ -57,11 +57,11 @@ impl<'t> Lab<'t> {
         let kcompactd = kcompactd_tasks(trace);
         let kswapd = kswapd_reclaims(trace, machine.zones.chunk_by(|a, b| a.node == b.node).count());
         let moves = MoveCost::new(trace);
-        let mut lab = Self { trace, machine, start, kcompactd, kswapd, moves, untold: Vec::new(), control };
+        let mut lab = Self { trace, machine, start, kcompactd, kswapd, moves, untraced: Vec::new(), control };
         if let Some(era) =
             nearest_era(&trace.origin.kernel_release).filter(|_| lab.start.moment_ns().is_some())
         {
-            lab.untold = lab.find_untold(&era.into())?;
+            lab.untraced = lab.find_untraced(&era.into())?;
         }
         Ok(lab)
     }
@@ -83,7 +83,7 @@ impl<'t> Lab<'t> {
             kcompactd: self.kcompactd.clone(),
             kswapd: self.kswapd.clone(),
             moves: self.moves,
-            untold: self.untold.clone(),
+            untraced: self.untraced.clone(),
             control: Arc::clone(&self.control),
         }
     }

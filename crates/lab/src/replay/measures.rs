@@ -62,9 +62,9 @@ pub struct Followed {
     /// Frees replayed.
     pub frees: u64,
     /// Pages that the machine allocated without an event, allocated where the lists show that it must have been.
-    pub untold_allocs: u64,
+    pub untraced_allocs: u64,
     /// Allocations whose events came after that of a task that took a later block.
-    pub allocs_told_late: u64,
+    pub allocs_traced_late: u64,
     /// Requests that fail in the replay and did not on the machine, by order.
     pub failures: ByOrder,
     /// Requests that found no zone above its min mark: the machine had to reclaim for them.
@@ -117,11 +117,11 @@ pub struct Followed {
     /// Periodic refreshes of all per-CPU lists.
     pub refreshes: u64,
     /// Blocks of the trace that are still in use at the end.
-    pub held_at_end: u64,
+    pub in_use_at_end: u64,
     /// Pages of the blocks that are still in use at the end.
-    pub held_pages_at_end: u64,
+    pub pages_in_use_at_end: u64,
     /// Blocks as large as a pageblock that are still in use at the end: mostly huge pages.
-    pub held_huge_pages_at_end: u64,
+    pub huge_pages_in_use_at_end: u64,
 }
 
 /// A number at the start, at the end, and where it is highest.
@@ -168,7 +168,7 @@ pub struct Sample {
     pub nodes: Option<u64>,
     /// Requests answered from another type's block since the sample before.
     pub fallbacks: Vec<FallbackCount>,
-    /// Where these requests were answered; empty unless places are looked at ([`super::Looks::Places`]).
+    /// Where these requests were answered; empty unless places are looked at ([`super::SampleDetail::Places`]).
     #[serde(skip)]
     pub places: Vec<FallbackPlace>,
     /// What each pageblock holds; every fourth sample has it. It is too much for the JSON of a comparison:
@@ -191,7 +191,7 @@ pub struct ZoneSample {
     /// Free blocks by order.
     #[serde(skip)]
     pub free_blocks: ByOrder,
-    /// Free blocks by order and type; zero where only totals are looked at ([`super::Looks::Totals`]). They are too
+    /// Free blocks by order and type; zero where only totals are looked at ([`super::SampleDetail::Totals`]). They are too
     /// much for the JSON of a comparison: [`crate::Report`] has them.
     #[serde(skip)]
     pub blocks: ByOrderAndType,

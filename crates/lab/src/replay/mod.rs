@@ -3,10 +3,10 @@
 //! `follow.rs` replays the events in a `variant.rs`, which may contain a rule under test (`rule.rs`). `ledger` maps traced blocks
 //! to replayed ones and knows page cache and moved pages. `daemons.rs` runs kswapd and kcompactd; `budget.rs` limits background
 //! moves. `sampling.rs` samples zones, `watch.rs` receives the engine's tracepoints, and `measures.rs` is the result.
-//! `agreement.rs` counts answers equal to the machine's. `untold.rs` finds allocations without an event.
+//! `agreement.rs` counts answers equal to the machine's. `untraced.rs` finds allocations without an event.
 
 mod agreement;
-mod asked;
+mod alloc_request;
 mod budget;
 mod clocks;
 mod control;
@@ -25,7 +25,7 @@ mod reclaimed;
 mod rule;
 mod run;
 mod sampling;
-mod untold;
+mod untraced;
 mod variant;
 mod watch;
 
@@ -33,11 +33,11 @@ pub use agreement::{Agreed, Agreement, PARTS, Parting};
 pub(crate) use budget::CPU_SHARE;
 pub(crate) use clocks::{RefreshClock, TidyingClock};
 pub use control::Control;
-pub(crate) use daemons::EVENTS_A_LOOK;
+pub(crate) use daemons::EVENTS_PER_WAKE_UP;
 pub use fallback_place::FallbackPlace;
 pub use lab::Lab;
 pub use measures::{Followed, Measures, OverTime, Sample, Timing, ZoneFree, ZoneSample};
-pub use options::{Background, Looks, Options};
+pub use options::{Background, Options, SampleDetail};
 pub use pageblock_map::{MapCell, PageblockMap};
 pub(crate) use parallel::in_parallel;
 pub use rule::Rule;

@@ -11,7 +11,7 @@ pub struct Options {
     /// looked: each shift is a replay that it allows.
     pub shift: u32,
     /// What samples have.
-    pub looks: Looks,
+    pub detail: SampleDetail,
     /// What moves pages although nobody waits for a block.
     pub background: Background,
 }
@@ -29,7 +29,7 @@ pub enum Background {
 
 /// What is looked at for the samples of a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Looks {
+pub enum SampleDetail {
     /// Free blocks by order and type, pageblocks and lists.
     #[default]
     All,
@@ -42,6 +42,12 @@ pub enum Looks {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { runs: 3, threads: None, shift: 0, looks: Looks::All, background: Background::OfVariant }
+        Self {
+            runs: 3,
+            threads: None,
+            shift: 0,
+            detail: SampleDetail::All,
+            background: Background::OfVariant,
+        }
     }
 }

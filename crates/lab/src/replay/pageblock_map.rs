@@ -1,6 +1,6 @@
 //! What each pageblock of a replayed memory holds, in one byte.
 
-use freehold::{Locks, Memory, Migratetype, PageblockUse};
+use freehold::{Memory, Migratetype, PageblockUse, Platform};
 
 /// The most cells of a map: if there are more pageblocks, neighbours share a cell.
 const MOST_CELLS: usize = 1 << 14;
@@ -63,7 +63,7 @@ pub struct PageblockMap {
 
 impl PageblockMap {
     /// Looks at every pageblock.
-    pub(super) fn new<L: Locks>(memory: &Memory<'_, L>) -> Self {
+    pub(super) fn new<L: Platform>(memory: &Memory<'_, L>) -> Self {
         let cells = |zone: &freehold::Zone<'_, L>| -> Vec<_> {
             zone.pageblocks().map(|used| MapCell::new(&used)).collect()
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use freehold::{Choice, Chore, Offers, PageblockUse, PlacementRule, Wanted};
+use freehold::{Choice, Chore, FallbackRequest, Offers, PageblockUse, PlacementRule};
 
 type Make = dyn Fn() -> Box<dyn PlacementRule> + Send + Sync;
 
@@ -54,11 +54,11 @@ impl Ruling {
 }
 
 impl PlacementRule for Ruling {
-    fn claim(&self, wanted: Wanted, offers: Offers<'_>) -> Choice {
+    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
         self.0.as_ref().map_or(Choice::AsEra, |rule| rule.claim(wanted, offers))
     }
 
-    fn steal(&self, wanted: Wanted, offers: Offers<'_>) -> Choice {
+    fn steal(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
         self.0.as_ref().map_or(Choice::AsEra, |rule| rule.steal(wanted, offers))
     }
 

@@ -10,13 +10,13 @@ use super::follow::Follower;
 use super::lab::Lab;
 use super::ledger::Holders;
 use super::measures::{Measures, Sample, Timing};
-use super::options::{Looks, Options};
+use super::options::{Options, SampleDetail};
 use super::parallel::in_parallel;
 use super::rule::Ruling;
 use super::sampling::Sampler;
-use super::untold::{Search, Untold};
+use super::untraced::{Search, UntracedAlloc};
 use super::variant::Variant;
-use super::watch::{ReplayLocks, Watch};
+use super::watch::{ReplayPlatform, Watch};
 use crate::error::LabError;
 
 /// What one replay found.
@@ -38,7 +38,7 @@ pub struct Moment<'r> {
 }
 
 /// What is told of a replay's moments.
-type Tell<'t> = &'t mut dyn FnMut(Moment<'_>);
+type Observer<'t> = &'t mut dyn FnMut(Moment<'_>);
 
 impl Lab<'_> {
     /// Replays the trace through one variant of the allocator.
@@ -47,23 +47,23 @@ impl Lab<'_> {
     /// [`LabError::Setup`] if the engine refuses the machine, [`LabError::Broken`] if an invariant does not hold
     /// at the end.
     pub fn replay(&self, variant: &Variant, options: Options) -> Result<Replay, LabError> {
-        self.replay_told(variant, options, &mut |_| {})
+        self.replay_observed(variant, options, &mut |_| {})
     }
 
     /// Replays the trace as [`Lab::replay`] does, and tells each moment as soon as its sample was taken.
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn replay_told(
+    pub fn replay_observed(
         &self,
         variant: &Variant,
         options: Options,
-        tell: &mut dyn FnMut(Moment<'_>),
+        observer: &mut dyn FnMut(Moment<'_>),
     ) -> Result<Replay, LabError> {
         variant.refuse_unasked()?;
-        let mut metadata = self.machine.metadata::<ReplayLocks>(variant.switches());
+        let mut metadata = self.machine.metadata::<ReplayPlatform>(variant.switches());
         let watch = Watch::default();
-        let mut replay = self.run(variant, &mut metadata, &watch, options, Some(tell))?;
+        let mut replay = self.run(variant, &mut metadata, &watch, options, Some(observer))?;
         for _ in 1..options.runs {
             let again = self.run(variant, &mut metadata, &watch, options, None)?.measures.timing;
             let timing = &mut replay.measures.timing;
@@ -82,15 +82,16 @@ impl Lab<'_> {
         metadata: &mut [MaybeUninit<u8>],
         watch: &Watch,
         options: Options,
-        tell: Option<Tell<'_>>,
+        observer: Option<Observer<'_>>,
     ) -> Result<Replay, LabError> {
         if self.control.is_interrupted() {
             return Err(LabError::Interrupted);
         }
-        let first = tell.is_some();
+        let first = observer.is_some();
         let switches = variant.switches();
         let ruling = Ruling::new(variant.rule.as_ref());
-        let memory = Memory::<ReplayLocks>::ruled(&self.machine.config(switches), metadata, watch, &ruling)?;
+        let memory =
+            Memory::<ReplayPlatform>::with_policy(&self.machine.config(switches), metadata, watch, &ruling)?;
         memory.set_tunables(self.machine.tunables);
         self.start.populate(&self.machine, &memory)?;
         memory.zones().iter().for_each(freehold::Zone::reset_stats);
@@ -99,11 +100,11 @@ impl Lab<'_> {
         let daemons = self.daemons(span.0, options);
         let holders = Holders::at_start(&memory, &self.machine, &self.start, self.moves);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
-        follower.tell(&self.untold);
-        if options.looks == Looks::Places {
+        follower.observer(&self.untraced);
+        if options.detail == SampleDetail::Places {
             watch.keep_found();
         }
-        let sampler = tell.map(|tell| (Sampler::new(options.looks, span.0, span.1), tell));
+        let sampler = observer.map(|observer| (Sampler::new(options.detail, span.0, span.1), observer));
         let (sampler, elapsed_ns) = self.follow(&mut follower, watch, sampler);
         if self.control.is_interrupted() {
             return Err(LabError::Interrupted);
@@ -111,7 +112,7 @@ impl Lab<'_> {
         let (followed, agreement) = follower.finish();
         let requests = memory.request_stats();
         let holds = watch.timer.log();
-        let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayLocks>(switches);
+        let (metadata_bytes, per_page) = self.machine.metadata_bytes::<ReplayPlatform>(switches);
         let mut measures = Measures {
             variant: variant.to_string(),
             followed,
@@ -148,12 +149,12 @@ impl Lab<'_> {
 
     /// Follows the trace in the recorded kernel's own era, and returns the pages that the machine must have allocated
     /// without an event.
-    pub(super) fn find_untold(&self, variant: &Variant) -> Result<Vec<Untold>, LabError> {
+    pub(super) fn find_untraced(&self, variant: &Variant) -> Result<Vec<UntracedAlloc>, LabError> {
         let switches = variant.switches();
-        let mut metadata = self.machine.metadata::<ReplayLocks>(switches);
+        let mut metadata = self.machine.metadata::<ReplayPlatform>(switches);
         let watch = Watch::default();
         let config = self.machine.config(switches);
-        let memory = Memory::<ReplayLocks>::ruled(&config, &mut metadata, &watch, &Ruling::NONE)?;
+        let memory = Memory::<ReplayPlatform>::with_policy(&config, &mut metadata, &watch, &Ruling::NONE)?;
         memory.set_tunables(self.machine.tunables);
         self.start.populate(&self.machine, &memory)?;
         let events = self.trace.events;
@@ -174,22 +175,23 @@ impl Lab<'_> {
         &self,
         follower: &mut Follower<'_, '_>,
         watch: &Watch,
-        mut sampler: Option<(Sampler, Tell<'_>)>,
+        mut sampler: Option<(Sampler, Observer<'_>)>,
     ) -> (Option<Sampler>, u64) {
         let first_run = sampler.is_some();
-        let look = |(sampler, tell): &mut (Sampler, Tell<'_>), follower: &Follower<'_, '_>, now_ns, last| {
-            sampler.take(follower.memory(), watch, now_ns, last);
-            if let Some(sample) = sampler.last() {
-                tell(Moment { events: follower.seen, sample });
-            }
-        };
+        let look =
+            |(sampler, observer): &mut (Sampler, Observer<'_>), follower: &Follower<'_, '_>, now_ns, last| {
+                sampler.take(follower.memory(), watch, now_ns, last);
+                if let Some(sample) = sampler.last() {
+                    observer(Moment { events: follower.seen, sample });
+                }
+            };
         let events = self.trace.events;
         let start_ns = events.first().map_or(0, |event| event.time_ns);
         if let Some(sampler) = &mut sampler {
             look(sampler, follower, start_ns, false);
         }
         // Between two samples there is at least one event.
-        let due = |sampler: &Option<(Sampler, Tell<'_>)>, now_ns: u64| {
+        let due = |sampler: &Option<(Sampler, Observer<'_>)>, now_ns: u64| {
             sampler.as_ref().map_or(u64::MAX, |(sampler, _)| sampler.next_ns().max(now_ns.saturating_add(1)))
         };
         let mut due_ns = due(&sampler, start_ns);

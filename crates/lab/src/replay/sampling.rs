@@ -5,9 +5,9 @@ use freehold_trace::ByOrder;
 
 use super::fallback_place::{FallbackPlace, PageblockStarts};
 use super::measures::{Measures, Sample, ZoneSample};
-use super::options::Looks;
+use super::options::SampleDetail;
 use super::pageblock_map::PageblockMap;
-use super::watch::{ReplayLocks, Watch};
+use super::watch::{ReplayPlatform, Watch};
 use crate::counts::of_machine;
 
 /// The number of samples over the time of the trace.
@@ -45,7 +45,7 @@ impl Schedule {
 /// Takes samples, and keeps them.
 pub(super) struct Sampler {
     schedule: Schedule,
-    looks: Looks,
+    detail: SampleDetail,
     samples: Vec<Sample>,
     /// Where pageblocks begin, if places are told; they stay where they are.
     starts: Option<PageblockStarts>,
@@ -53,8 +53,8 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// Returns a sampler whose samples are spread over the time from the first to the last event.
-    pub(super) fn new(looks: Looks, first_ns: u64, last_ns: u64) -> Self {
-        Self { schedule: Schedule::new(first_ns, last_ns), looks, samples: Vec::new(), starts: None }
+    pub(super) fn new(detail: SampleDetail, first_ns: u64, last_ns: u64) -> Self {
+        Self { schedule: Schedule::new(first_ns, last_ns), detail, samples: Vec::new(), starts: None }
     }
 
     /// Returns the time at which the next sample is due: events before it come first.
@@ -64,15 +64,21 @@ impl Sampler {
 
     /// Takes a sample; `now_ns` is the time of the next event. The last sample walks pageblocks and lists in any
     /// case.
-    pub(super) fn take(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch, now_ns: u64, last: bool) {
+    pub(super) fn take(
+        &mut self,
+        memory: &Memory<'_, ReplayPlatform>,
+        watch: &Watch,
+        now_ns: u64,
+        last: bool,
+    ) {
         let number = self.samples.len();
         let walk = last
-            || match self.looks {
-                Looks::All => number.is_multiple_of(WALK_EVERY),
-                Looks::Places => true,
-                Looks::Totals => number == 0,
+            || match self.detail {
+                SampleDetail::All => number.is_multiple_of(WALK_EVERY),
+                SampleDetail::Places => true,
+                SampleDetail::Totals => number == 0,
             };
-        let zones: Vec<_> = memory.zones().iter().map(|zone| zone_sample(zone, self.looks)).collect();
+        let zones: Vec<_> = memory.zones().iter().map(|zone| zone_sample(zone, self.detail)).collect();
         let map = walk.then(|| PageblockMap::new(memory));
         let places = self.places(memory, watch);
         self.samples.push(Sample {
@@ -88,8 +94,8 @@ impl Sampler {
     }
 
     /// Returns where the fallbacks since the sample before happened.
-    fn places(&mut self, memory: &Memory<'_, ReplayLocks>, watch: &Watch) -> Vec<FallbackPlace> {
-        if self.looks != Looks::Places {
+    fn places(&mut self, memory: &Memory<'_, ReplayPlatform>, watch: &Watch) -> Vec<FallbackPlace> {
+        if self.detail != SampleDetail::Places {
             return Vec::new();
         }
         let starts = self.starts.get_or_insert_with(|| PageblockStarts::new(memory));
@@ -116,10 +122,10 @@ impl Sampler {
     }
 }
 
-fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSample {
-    let counts = match looks {
-        Looks::All | Looks::Places => zone.list_lengths(),
-        Looks::Totals => zone.counts_relaxed(),
+fn zone_sample(zone: &freehold::Zone<'_, ReplayPlatform>, detail: SampleDetail) -> ZoneSample {
+    let counts = match detail {
+        SampleDetail::All | SampleDetail::Places => zone.list_lengths(),
+        SampleDetail::Totals => zone.counts_relaxed(),
     };
     let largest = zone.max_order();
     ZoneSample {
@@ -132,7 +138,7 @@ fn zone_sample(zone: &freehold::Zone<'_, ReplayLocks>, looks: Looks) -> ZoneSamp
 }
 
 /// Returns the number of list nodes that a reader of pagetypeinfo would visit now.
-fn nodes_visited(memory: &Memory<'_, ReplayLocks>) -> u64 {
+fn nodes_visited(memory: &Memory<'_, ReplayPlatform>) -> u64 {
     if memory.switches().counts {
         return 0;
     }

@@ -62,7 +62,7 @@ impl Variant {
 
     /// Returns the variant with a rule that is asked before the era.
     #[must_use]
-    pub fn ruled(mut self, rule: Rule) -> Self {
+    pub fn with_policy(mut self, rule: Rule) -> Self {
         self.rule = Some(rule);
         self
     }

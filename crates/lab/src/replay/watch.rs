@@ -11,7 +11,7 @@ use super::rule::Ruling;
 use crate::recorded::{FallbackCount, Fallbacks};
 
 /// The locks of a replay; a [`Watch`] notes holds of the zone lock and fallbacks, a [`Ruling`] may decide.
-pub(super) type ReplayLocks = OwnersFreeOnce<(OneThread, OneThread, Watch, Ruling)>;
+pub(super) type ReplayPlatform = OwnersFreeOnce<(OneThread, OneThread, Watch, Ruling)>;
 
 /// Notes holds of the zone lock and fallbacks while its timer is on.
 #[derive(Debug, Default)]

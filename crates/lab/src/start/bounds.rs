@@ -19,7 +19,7 @@ pub(super) fn add_unprinted_bounds(zones: &mut [ZoneConfig], indices: &[usize], 
         }
         let bound = |pages| Sysctls::percpu_bound(pages, cpus, zone.percpu.batch);
         let most = bound(zone.managed / Sysctls::LEAST_HIGH_FRACTION);
-        let least = told_high_min(recorded, start, most);
+        let least = recorded_high_min(recorded, start, most);
         zone.percpu.high_min = least.unwrap_or_else(|| bound(zone.watermarks.low));
         zone.percpu.high_max = most.max(zone.percpu.high_min);
     }
@@ -27,7 +27,7 @@ pub(super) fn add_unprinted_bounds(zones: &mut [ZoneConfig], indices: &[usize], 
 
 /// Returns the lower bound of a zone's lists: the one that was read from the machine, or the one that all CPUs have and none
 /// was tuned from. `None` if it is not told.
-fn told_high_min(zone: &ZoneSnapshot, start: &Snapshot, most: u32) -> Option<u32> {
+fn recorded_high_min(zone: &ZoneSnapshot, start: &Snapshot, most: u32) -> Option<u32> {
     let exact = start.exact.taken().into_iter().flat_map(|state| &state.zones);
     let mut exact = exact.filter(|own| (own.node, &own.name) == (zone.node, &zone.name));
     if let Some(cpu) = exact.next().and_then(|own| own.cpus.first()) {

@@ -4,7 +4,7 @@
 //! be in it or not. The state is that of the end. What was allocated meanwhile is taken out, what was freed is put in,
 //! and of two blocks that share a frame the one that was read later is kept.
 
-use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn, Zone, ZoneConfig, ZoneState};
+use freehold::{Memory, Migratetype, Order, PerCpuState, Pfn, Platform, Zone, ZoneConfig, ZoneState};
 use freehold_trace::{EventKind, ExactCpu, ExactPart, ExactState, ExactZone, FrameUse, Run, Snapshot};
 
 use super::exact_report::ExactReport;
@@ -234,7 +234,7 @@ impl ExactStart {
     }
 
     /// Returns the zones of a memory with their numbers and blocks.
-    fn by_zone<'s, 'm, L: Locks>(
+    fn by_zone<'s, 'm, L: Platform>(
         &'s self,
         machine: &'s Machine,
         memory: &'s Memory<'m, L>,
@@ -246,7 +246,7 @@ impl ExactStart {
     }
 
     /// Puts the free blocks on the lists of a memory whose pageblocks have their types, in the lists' order.
-    pub(super) fn restore_free<L: Locks>(
+    pub(super) fn restore_free<L: Platform>(
         &self,
         machine: &Machine,
         memory: &Memory<'_, L>,
@@ -268,7 +268,7 @@ impl ExactStart {
 
     /// Puts blocks on the lists of CPUs of a memory whose other frames are all in place, and sets what CPUs and
     /// zones remember.
-    pub(super) fn restore_rest<L: Locks>(
+    pub(super) fn restore_rest<L: Platform>(
         &self,
         machine: &Machine,
         memory: &Memory<'_, L>,

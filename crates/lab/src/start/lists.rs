@@ -1,6 +1,6 @@
 //! The blocks that lay on CPUs' lists when a trace started.
 
-use freehold::{Locks, Memory, Migratetype, Order, PerCpuState, Pfn};
+use freehold::{Memory, Migratetype, Order, PerCpuState, Pfn, Platform};
 use freehold_trace::Snapshot;
 
 use super::machine::Machine;
@@ -117,7 +117,7 @@ impl StartLists {
 
     /// Puts the blocks on the lists of a memory whose other frames are all in place, and sets how long the lists
     /// may get.
-    pub(super) fn restore<L: Locks>(
+    pub(super) fn restore<L: Platform>(
         &self,
         machine: &Machine,
         memory: &Memory<'_, L>,
@@ -157,7 +157,7 @@ mod tests {
     use crate::replay::{Lab, Options};
     use crate::trace::Trace;
 
-    type Locks = (parking_lot::RawMutex, parking_lot::RawMutex);
+    type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 
     /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
     fn snapshot() -> Snapshot {
@@ -197,9 +197,9 @@ mod tests {
         let corrections = lab.start_report().corrections;
         assert_eq!((corrections.on_lists, corrections.freed_unseen, corrections.used_but_free), (2, 2, 0));
         for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
-            let mut metadata = lab.machine.metadata::<Locks>(era.switches());
+            let mut metadata = lab.machine.metadata::<Platform>(era.switches());
             let config = lab.machine.config(era.switches());
-            let memory = Memory::<Locks>::new(&config, &mut metadata).expect("a memory");
+            let memory = Memory::<Platform>::new(&config, &mut metadata).expect("a memory");
             lab.start.populate(&lab.machine, &memory).expect("a state");
             memory.check().expect("a sound memory");
             let zone = &memory.zones()[0];
@@ -220,9 +220,9 @@ mod tests {
         let lab = Lab::new(trace).expect("a lab");
         let corrections = lab.start_report().corrections;
         assert_eq!((corrections.on_lists, corrections.freed_unseen), (2, 1));
-        let mut metadata = lab.machine.metadata::<Locks>(Era::Linux7_3.switches());
+        let mut metadata = lab.machine.metadata::<Platform>(Era::Linux7_3.switches());
         let config = lab.machine.config(Era::Linux7_3.switches());
-        let memory = Memory::<Locks>::new(&config, &mut metadata).expect("a memory");
+        let memory = Memory::<Platform>::new(&config, &mut metadata).expect("a memory");
         lab.start.populate(&lab.machine, &memory).expect("a state");
         let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
         let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    Locks, MemoryConfig, Order, PerCpuSettings, Pfn, Sections, Switches, Tunables, Watermarks, ZONE_TYPES,
+    MemoryConfig, Order, PerCpuSettings, Pfn, Platform, Sections, Switches, Tunables, Watermarks, ZONE_TYPES,
     ZoneConfig, ZoneType, required_bytes,
 };
 use freehold_trace::{EventKind, EventLog, Pageset, Snapshot, ZoneSnapshot};
@@ -106,7 +106,7 @@ impl Machine {
     }
 
     /// Returns a buffer for the engine's metadata.
-    pub fn metadata<L: Locks>(&self, switches: Switches) -> Vec<MaybeUninit<u8>> {
+    pub fn metadata<L: Platform>(&self, switches: Switches) -> Vec<MaybeUninit<u8>> {
         vec![MaybeUninit::uninit(); required_bytes::<L>(&self.config(switches))]
     }
 
@@ -118,7 +118,7 @@ impl Machine {
     }
 
     /// Returns the size of the engine's metadata in bytes, and in bytes for each page.
-    pub fn metadata_bytes<L: Locks>(&self, switches: Switches) -> (u64, f64) {
+    pub fn metadata_bytes<L: Platform>(&self, switches: Switches) -> (u64, f64) {
         let bytes = required_bytes::<L>(&self.config(switches)) as u64;
         (bytes, bytes as f64 / self.spanned() as f64)
     }

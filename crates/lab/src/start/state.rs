@@ -1,6 +1,6 @@
 //! The state from which every replay of a trace starts.
 
-use freehold::{Locks, Memory, Migratetype, Order, Pfn};
+use freehold::{Memory, Migratetype, Order, Pfn, Platform};
 use freehold_measure::grouped;
 use freehold_trace::FrameUse;
 use serde::Serialize;
@@ -39,7 +39,7 @@ pub struct StartReport {
     /// How well the pageblock types agree with pagetypeinfo.
     pub fit: FitReport,
     /// Blocks that were in use at the start and are freed by the events.
-    pub held_blocks: u64,
+    pub blocks_in_use: u64,
     /// Events whose block is not aligned to its size. They are not replayed.
     pub misaligned: u64,
     /// How the start was read from the machine; `None` if it is a fit.
@@ -50,7 +50,7 @@ pub struct StartReport {
 
 impl StartReport {
     /// Returns [`Self::sentence`], and for a fit why the start is one and what that costs.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         if self.exact.is_some() {
             return self.sentence();
         }
@@ -131,14 +131,14 @@ impl Start {
         let report = StartReport {
             corrections: occupancy.corrections,
             fit,
-            held_blocks: 0,
+            blocks_in_use: 0,
             misaligned: first.misaligned,
             exact: exact.as_ref().ok().map(|exact| exact.report.clone()),
             why_fitted: exact.as_ref().err().cloned().unwrap_or_default(),
         };
         let kept = kept(machine, trace, &occupancy);
         let mut start = Self { occupancy, block_types, report, kept, first, exact: exact.ok() };
-        start.report.held_blocks = start.held(machine).count() as u64;
+        start.report.blocks_in_use = start.held(machine).count() as u64;
         start
     }
 
@@ -204,7 +204,7 @@ impl Start {
     }
 
     /// Brings a fresh memory into this state.
-    pub(crate) fn populate<L: Locks>(
+    pub(crate) fn populate<L: Platform>(
         &self,
         machine: &Machine,
         memory: &Memory<'_, L>,

@@ -6,7 +6,7 @@ use super::column_name::column_name;
 use super::knobs::{Knob, Value};
 use crate::compare::{TRUST_SUBJECTS, TrustPart, shifts, spreads, values};
 use crate::error::LabError;
-use crate::replay::{Lab, Looks, Measures, Options, ZoneSample};
+use crate::replay::{Lab, Measures, Options, SampleDetail, ZoneSample};
 
 impl Lab<'_> {
     /// Replays with some settings, `replays` times with the daemons' looks shifted. Returns every measure of a
@@ -22,7 +22,7 @@ impl Lab<'_> {
         let replay = lab.replay(&variant, options)?;
         let mut all = vec![values(&replay.measures, order)];
         for shift in shifts(replays).skip(1) {
-            let shifted = lab.replay(&variant, Options { shift, looks: Looks::Totals, ..options })?;
+            let shifted = lab.replay(&variant, Options { shift, detail: SampleDetail::Totals, ..options })?;
             all.push(values(&shifted.measures, order));
         }
         let mut measures = vec![("failures_all_orders".to_owned(), Cell::Count(replay.measures.failed()))];
@@ -40,8 +40,8 @@ impl Lab<'_> {
         measures.push(("over_time_free_pageblocks".to_owned(), Cell::Real(free_pageblocks)));
         measures.extend(over_time(&replay.measures));
         for (name, mean, deviation) in spreads(&all) {
-            measures.push((column_name(&["chance", name, "mean"]), mean));
-            measures.push((column_name(&["chance", name, "standard deviation"]), deviation));
+            measures.push((column_name(&["replicates", name, "mean"]), mean));
+            measures.push((column_name(&["replicates", name, "standard deviation"]), deviation));
         }
         Ok(measures)
     }

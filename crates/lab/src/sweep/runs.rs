@@ -15,7 +15,7 @@ use crate::replay::Lab;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunOptions {
     /// The number of replays of each run, the daemons' looks shifted.
-    pub chance: u32,
+    pub replicates: u32,
     /// The number of runs at the same time; `None` for one on each processor.
     pub threads: Option<usize>,
 }
@@ -48,11 +48,11 @@ pub fn run_trace(
             return;
         }
     };
-    lab.plan(runs.len() as u64 * u64::from(options.chance.max(1)));
+    lab.plan(runs.len() as u64 * u64::from(options.replicates.max(1)));
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(&run) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut row = replayed(grid, lab, run, grid.row(run, trace), options.chance);
+            let mut row = replayed(grid, lab, run, grid.row(run, trace), options.replicates);
             if row.error.is_none() {
                 row.measures.extend(trust.iter().cloned());
             }
@@ -73,9 +73,9 @@ pub fn run_trace(
 }
 
 /// Does one run.
-fn replayed(grid: &Grid, lab: &Lab<'_>, run: usize, mut row: SweepRow, chance: u32) -> SweepRow {
+fn replayed(grid: &Grid, lab: &Lab<'_>, run: usize, mut row: SweepRow, replicates: u32) -> SweepRow {
     let settings = grid.settings_of(run);
-    match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings, chance))) {
+    match catch_unwind(AssertUnwindSafe(|| lab.measure(&settings, replicates))) {
         Ok(Ok(measures)) => row.measures = measures,
         Ok(Err(error)) => row.error = Some(sentence(&error)),
         Err(_) => row.error = Some("a bug in Freehold: the replay panicked".to_owned()),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use freehold::{Memory, Order, Pfn};
 
-use super::fallbacks::HostLocks;
+use super::fallbacks::HostPlatform;
 
 /// Counters of a machine that is made up.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn new(memory: &Memory<'_, HostLocks>) -> Self {
+    pub(super) fn new(memory: &Memory<'_, HostPlatform>) -> Self {
         let allocated = memory.zones().iter().map(|zone| (zone.end().0, 0)).collect();
         Self { allocated, freed: 0, named: BTreeMap::new() }
     }
@@ -41,7 +41,7 @@ impl Counters {
     }
 
     /// Returns all counters by name, with those that the engine keeps.
-    pub(super) fn vmstat(&self, memory: &Memory<'_, HostLocks>) -> BTreeMap<String, u64> {
+    pub(super) fn vmstat(&self, memory: &Memory<'_, HostPlatform>) -> BTreeMap<String, u64> {
         let mut vmstat: BTreeMap<_, _> =
             self.named.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();
         let events = serde_json::to_value(memory.vm_events()).unwrap_or_default();

@@ -6,7 +6,7 @@ use freehold::{ExtFrag, Tracepoints};
 use freehold_trace::EventKind;
 
 /// The locks of a made-up machine: one thread, whose fallbacks are noted.
-pub(super) type HostLocks = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
+pub(super) type HostPlatform = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
 
 /// Fallbacks since the last [`Self::take`], as `mm_page_alloc_extfrag` events.
 #[derive(Debug, Default)]

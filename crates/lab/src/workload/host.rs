@@ -4,7 +4,7 @@ use freehold::{GfpFlags, Memory, Order, Request, Switches, Zone};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
 
 use super::counters::Counters;
-use super::fallbacks::{Fallbacks, HostLocks};
+use super::fallbacks::{Fallbacks, HostPlatform};
 use super::host_snapshot::{fill_snapshot, occupancy};
 use super::random::Random;
 use super::users::{Handle, Use, Users};
@@ -74,7 +74,7 @@ pub(super) struct Ground {
 
 /// A made-up machine.
 pub(super) struct Host<'h, 'm> {
-    pub(super) memory: &'h Memory<'m, HostLocks>,
+    pub(super) memory: &'h Memory<'m, HostPlatform>,
     fallbacks: &'h Fallbacks,
     pub(super) users: Users,
     pub(super) random: Random,
@@ -100,10 +100,11 @@ pub(super) fn on_a_host<R, E: From<LabError>>(
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
 ) -> Result<R, E> {
     let machine = Machine::new(&ground.start, &EventLog::default())?;
-    let mut metadata = machine.metadata::<HostLocks>(ground.switches);
+    let mut metadata = machine.metadata::<HostPlatform>(ground.switches);
     let fallbacks = Fallbacks::default();
     let config = machine.config(ground.switches);
-    let memory = Memory::<HostLocks>::watched(&config, &mut metadata, &fallbacks).map_err(LabError::from)?;
+    let memory = Memory::<HostPlatform>::with_tracepoints(&config, &mut metadata, &fallbacks)
+        .map_err(LabError::from)?;
     for config in &machine.zones {
         if let Some(zone) = memory.zone_of(config.start) {
             zone.add_free(config.start, config.spanned).map_err(LabError::from)?;

@@ -3,11 +3,11 @@
 use freehold::{Memory, Migratetype, Order, Zone};
 use freehold_trace::{ByOrder, FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
 
-use super::fallbacks::HostLocks;
+use super::fallbacks::HostPlatform;
 use super::users::Users;
 
 /// Fills a snapshot, which has the machine's zones, with what a recorder would read from `/proc`.
-pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snapshot) {
+pub(super) fn fill_snapshot(memory: &Memory<'_, HostPlatform>, snapshot: &mut Snapshot) {
     let pageblock_order = memory.zones().first().map_or(0, |zone| zone.pageblock_order().get());
     let mut info = PageTypeInfo { pageblock_order, ..PageTypeInfo::default() };
     info.types = Migratetype::ALL.into_iter().collect();
@@ -30,7 +30,7 @@ pub(super) fn fill_snapshot(memory: &Memory<'_, HostLocks>, snapshot: &mut Snaps
     snapshot.pagetypeinfo = info;
 }
 
-fn fill_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
+fn fill_zone(zone: &Zone<'_, HostPlatform>, seen: &mut ZoneSnapshot) {
     seen.free = zone.free_pages();
     seen.boost = zone.watermark_boost();
     for set in &mut seen.pagesets {
@@ -39,7 +39,7 @@ fn fill_zone(zone: &Zone<'_, HostLocks>, seen: &mut ZoneSnapshot) {
 }
 
 /// Returns the use of each frame as `/proc/kpageflags` tells it: pages on per-CPU lists look used.
-pub(super) fn occupancy(memory: &Memory<'_, HostLocks>, users: &Users) -> Vec<Run> {
+pub(super) fn occupancy(memory: &Memory<'_, HostPlatform>, users: &Users) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut used = users.present().peekable();
     for zone in memory.zones() {

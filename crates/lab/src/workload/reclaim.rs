@@ -6,7 +6,7 @@ use freehold::{
 };
 use freehold_trace::EventKind;
 
-use super::fallbacks::HostLocks;
+use super::fallbacks::HostPlatform;
 use super::host::{Host, Task};
 use super::users::{Handle, List, Use};
 
@@ -99,9 +99,9 @@ impl Host<'_, '_> {
     }
 }
 
-impl Shrinker<HostLocks> for Host<'_, '_> {
+impl Shrinker<HostPlatform> for Host<'_, '_> {
     /// Linux counterpart: `shrink_lruvec`, `get_scan_count` without the costs of refaults.
-    fn shrink(&mut self, _: &Memory<'_, HostLocks>, control: ShrinkControl) -> Reclaimed {
+    fn shrink(&mut self, _: &Memory<'_, HostPlatform>, control: ShrinkControl) -> Reclaimed {
         let task = match control.reclaimer {
             Reclaimer::Kswapd => KSWAPD,
             Reclaimer::Direct => {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::held::{HeldPages, Pin, PinOwner, What};
+use super::unmovable::{Pin, PinOwner, UnmovablePages, What};
 use crate::error::Error;
 use crate::procfs::{FrameWords, WORD_BYTES, page_bytes, read_processes, read_text, words};
 
@@ -24,9 +24,9 @@ const FRAME: u64 = (1 << 55) - 1;
 ///
 /// # Errors
 /// If `proc` cannot be read.
-pub fn name_by_mapping(root: &Path, held: &mut [HeldPages]) -> Result<(), Error> {
+pub fn name_by_mapping(root: &Path, unmovable: &mut [UnmovablePages]) -> Result<(), Error> {
     let mut unowned: HashMap<u64, usize> = HashMap::new();
-    for (at, run) in held.iter().enumerate().filter(|(_, run)| matches!(run.what, What::Pinned(_))) {
+    for (at, run) in unmovable.iter().enumerate().filter(|(_, run)| matches!(run.what, What::Pinned(_))) {
         unowned.extend((run.pfn..run.pfn + u64::from(run.pages)).map(|pfn| (pfn, at)));
     }
     if unowned.is_empty() {
@@ -46,7 +46,7 @@ pub fn name_by_mapping(root: &Path, held: &mut [HeldPages]) -> Result<(), Error>
         let owner = Arc::new(PinOwner::Process { pid: process.pid, name: process.name });
         each_frame(&file, &mappings(&maps, page_bytes), |pfn| {
             let Some(at) = unowned.remove(&pfn) else { return };
-            if let What::Pinned(Pin { owner: unknown @ None, .. }) = &mut held[at].what {
+            if let What::Pinned(Pin { owner: unknown @ None, .. }) = &mut unmovable[at].what {
                 *unknown = Some(owner.clone());
             }
         });
@@ -108,17 +108,17 @@ mod tests {
         };
         process(1, 900, 0, 3, &[70, 71, 0, 90]);
         process(2, 10, 8, 0, &[71, 72]);
-        let run = |pfn, pages, what| HeldPages { pfn, pages, what };
+        let run = |pfn, pages, what| UnmovablePages { pfn, pages, what };
         let pin = || What::Pinned(Pin { is_user_pin: true, owner: None });
-        let mut held = [
+        let mut unmovable = [
             run(70, 1, pin()),
             run(71, 1, pin()),
             run(77, 1, pin()),
             run(89, 4, pin()),
             run(90, 1, What::Slab(None)),
         ];
-        name_by_mapping(root.path(), &mut held).unwrap();
-        let owners: Vec<_> = held
+        name_by_mapping(root.path(), &mut unmovable).unwrap();
+        let owners: Vec<_> = unmovable
             .iter()
             .map(|run| match &run.what {
                 What::Pinned(Pin { owner: Some(owner), .. }) => match &**owner {

@@ -1,17 +1,17 @@
 //! Who holds unmovable pages: frames of pageblocks come in; the owner of each run of such pages, and the code that allocated it, go
 //! out.
 //!
-//! `held.rs` identifies pages by flags, by BPF (slab cache, kernel stack, kind of pin) and by cgroup; `mappers.rs` finds the
+//! `unmovable.rs` identifies pages by flags, by BPF (slab cache, kernel stack, kind of pin) and by cgroup; `mappers.rs` finds the
 //! processes that map pinned pages. `page_owner.rs` reads the allocating code where the kernel keeps it. Otherwise
 //! [`AllocationWatch`] records non-movable allocations with their stacks, for a share of the pageblocks that shrinks if it costs
 //! too much time. `stacks.rs` and `symbols.rs` find the function that wanted the memory.
 
 mod allocations;
-mod held;
 mod mappers;
 mod page_owner;
 mod stacks;
 mod symbols;
+mod unmovable;
 #[cfg(feature = "bpf")]
 mod watch;
 #[cfg(not(feature = "bpf"))]
@@ -20,13 +20,13 @@ mod watch;
 mod watched;
 
 pub use allocations::{Allocation, Allocations};
-pub use held::{
-    HeldPages, Pin, PinOwner, What, leave_out_passing, name_by_bpf, name_by_cgroup, read_held_pages,
-};
 pub use mappers::name_by_mapping;
 pub use page_owner::{PageOwner, parse_page_owner};
 pub use stacks::{StackId, Stacks};
 pub use symbols::Symbols;
+pub use unmovable::{
+    Pin, PinOwner, UnmovablePages, What, leave_out_passing, name_by_bpf, name_by_cgroup, read_unmovable_pages,
+};
 pub use watch::AllocationWatch;
 pub use watched::{Share, Watched};
 

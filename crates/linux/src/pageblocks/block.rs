@@ -30,9 +30,9 @@ pub struct Pageblock {
     /// Unevictable pages (mlocked and the like): compaction moves them unless
     /// `vm.compact_unevictable_allowed` is 0, reclaim never drops them.
     pub unevictable: u16,
-    /// Pages that compaction cannot move, by [`Held`].
-    pub held: [u16; Held::COUNT],
-    /// Those of the pages of [`Held::Kernel`] that are known to be free on per-CPU lists.
+    /// Pages that compaction cannot move, by [`UnmovableKind`].
+    pub unmovable: [u16; UnmovableKind::COUNT],
+    /// Those of the pages of [`UnmovableKind::Kernel`] that are known to be free on per-CPU lists.
     pub listed: u16,
     /// True if one movable compound page fills the pageblock: compaction does not move it.
     pub whole_folio: bool,
@@ -46,7 +46,7 @@ pub struct Pageblock {
     pub in_small_folios: [u16; SMALL_FOLIOS],
     /// The 64ths of the pageblock with a page that neither compaction nor reclaim removes, a bit for
     /// each; see [`super::PageblockMap::part_order`].
-    pub held_parts: u64,
+    pub pinned_parts: u64,
     /// The 64ths of the pageblock with a page that is not free.
     pub used_parts: u64,
 }
@@ -55,7 +55,7 @@ pub struct Pageblock {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
-pub enum Held {
+pub enum UnmovableKind {
     /// Slab objects.
     Slab = 0,
     /// Page tables.
@@ -78,7 +78,7 @@ pub enum Held {
     Pinned = 8,
 }
 
-impl Held {
+impl UnmovableKind {
     /// The number of reasons.
     pub const COUNT: usize = 9;
 
@@ -124,13 +124,13 @@ impl Pageblock {
     }
 
     /// Returns the pages held for one reason.
-    pub fn held_by(&self, why: Held) -> u32 {
-        u32::from(self.held[why as usize])
+    pub fn pages_of(&self, why: UnmovableKind) -> u32 {
+        u32::from(self.unmovable[why as usize])
     }
 
     /// Returns the pages that compaction cannot move, without unevictable pages and whole folios.
     pub fn stuck(&self) -> u32 {
-        self.held.iter().map(|&pages| u32::from(pages)).sum()
+        self.unmovable.iter().map(|&pages| u32::from(pages)).sum()
     }
 
     /// Returns all pages, memory or not.

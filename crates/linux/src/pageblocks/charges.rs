@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::block::{Held, Pageblock};
+use super::block::{Pageblock, UnmovableKind};
 use super::map::{PageblockMap, ZonePageblocks};
 use crate::error::Error;
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
@@ -71,11 +71,12 @@ pub fn read_charges(
 
 /// Returns the first frames of pageblocks with few held pages, fewest first.
 fn nearest_to_free(map: &PageblockMap, wanted: impl Fn(&ZonePageblocks) -> bool) -> Vec<u64> {
-    let held = |block: &Pageblock| block.held_by(Held::Kernel) + block.held_by(Held::PageTable);
+    let unmovable =
+        |block: &Pageblock| block.pages_of(UnmovableKind::Kernel) + block.pages_of(UnmovableKind::PageTable);
     let mut near: Vec<(u32, u64)> = Vec::new();
     for zone in map.zones.iter().filter(|zone| wanted(zone)) {
         let starts = (zone.start_pfn..).step_by(map.pageblock_pages() as usize);
-        let blocks = zone.blocks.iter().zip(starts).filter(|(block, _)| held(block) > 0);
+        let blocks = zone.blocks.iter().zip(starts).filter(|(block, _)| unmovable(block) > 0);
         near.extend(blocks.map(|(block, start)| (block.stuck(), start)));
     }
     near.sort_unstable();

@@ -1,6 +1,6 @@
 //! Sums up the words of `/proc/kpageflags` into a pageblock's record.
 
-use super::block::{Held, Pageblock, STRIDES};
+use super::block::{Pageblock, STRIDES, UnmovableKind};
 use super::frame_use::{Use, Uses};
 use super::unflagged::Aside;
 use crate::procfs::kpf;
@@ -17,8 +17,8 @@ pub(super) struct RawBlock {
 impl RawBlock {
     /// Returns the record of a pageblock that was not read.
     pub(super) fn absent(pages: u64) -> Self {
-        let mut block = Pageblock { held_parts: u64::MAX, used_parts: u64::MAX, ..Pageblock::default() };
-        block.held[Held::Absent as usize] = clamp(pages);
+        let mut block = Pageblock { pinned_parts: u64::MAX, used_parts: u64::MAX, ..Pageblock::default() };
+        block.unmovable[UnmovableKind::Absent as usize] = clamp(pages);
         Self { block, blank: false }
     }
 }
@@ -52,10 +52,10 @@ pub(super) fn fold(
     let mut raw = RawBlock { block: folder.block, blank: folder.blanks == pages && folder.block.listed == 0 };
     let missing = pages - (at - skipped);
     if missing > 0 {
-        raw.block.held[Held::Absent as usize] += clamp(missing);
+        raw.block.unmovable[UnmovableKind::Absent as usize] += clamp(missing);
         let part = |page: u64| (page >> part_shift).min(63);
         for page in (0..skipped).chain(at..pages) {
-            raw.block.held_parts |= 1 << part(page);
+            raw.block.pinned_parts |= 1 << part(page);
             raw.block.used_parts |= 1 << part(page);
         }
     }
@@ -146,8 +146,11 @@ impl Folder {
             _ => self.uses.next(flags),
         };
         self.last = Some((flags, used_for));
-        let used_for =
-            if used_for.is_movable() && aside.is_pinned(at) { Use::Held(Held::Pinned) } else { used_for };
+        let used_for = if used_for.is_movable() && aside.is_pinned(at) {
+            Use::Unmovable(UnmovableKind::Pinned)
+        } else {
+            used_for
+        };
         self.tails += u64::from(flags & kpf::COMPOUND_TAIL != 0);
         if used_for == Use::Free {
             self.block.free += 1;
@@ -174,14 +177,14 @@ impl Folder {
             Use::FileClean => &mut block.file_clean,
             Use::FileBusy => &mut block.file_busy,
             Use::Unevictable => &mut block.unevictable,
-            Use::Held(why) => {
-                block.held_parts |= part;
-                &mut block.held[why as usize]
+            Use::Unmovable(why) => {
+                block.pinned_parts |= part;
+                &mut block.unmovable[why as usize]
             }
             Use::Blank | Use::Free => {
                 self.blanks += 1;
-                block.held_parts |= part;
-                &mut block.held[Held::Kernel as usize]
+                block.pinned_parts |= part;
+                &mut block.unmovable[UnmovableKind::Kernel as usize]
             }
         };
         *pages += 1;
@@ -243,9 +246,9 @@ mod tests {
         ];
         let block = fold_words(&words, 4).block;
         assert_eq!((block.free, block.anon, block.file_clean, block.file_busy), (1, 2, 1, 2));
-        assert_eq!((block.unevictable, block.held), (1, [2, 1, 2, 1, 1, 1, 1, 0, 0]));
+        assert_eq!((block.unevictable, block.unmovable), (1, [2, 1, 2, 1, 1, 1, 1, 0, 0]));
         assert_eq!(block.used_parts, 0xfffe, "every part but the free one");
-        assert_eq!(block.held_parts, 0b0111_1111_1100_0000);
+        assert_eq!(block.pinned_parts, 0b0111_1111_1100_0000);
         assert_eq!(block.movable() + block.stuck() + 1, 16);
     }
 
@@ -254,7 +257,7 @@ mod tests {
         let words = [kpf::UPTODATE | kpf::MMAP, kpf::UPTODATE, kpf::SWAPBACKED | kpf::UPTODATE, kpf::MMAP];
         let block = fold_words(&words, 2).block;
         assert_eq!((block.file_busy, block.file_clean, block.anon), (1, 1, 1));
-        assert_eq!(block.held_by(Held::Kernel), 1, "a driver's");
+        assert_eq!(block.pages_of(UnmovableKind::Kernel), 1, "a driver's");
     }
 
     #[test]
@@ -314,10 +317,14 @@ mod tests {
         let raw = fold(words.into_iter(), 0, 3, Aside { pinned: &pinned, base: 8, ..Aside::NONE });
         let block = raw.block;
         assert_eq!((block.anon, block.file_clean, block.unevictable, block.free), (1, 0, 0, 1));
-        assert_eq!((block.held_by(Held::Pinned), block.held_by(Held::Slab)), (2, 1), "no slab, no free page");
-        assert_eq!(block.held_parts & 0b111, 0b110);
+        assert_eq!(
+            (block.pages_of(UnmovableKind::Pinned), block.pages_of(UnmovableKind::Slab)),
+            (2, 1),
+            "no slab, no free page"
+        );
+        assert_eq!(block.pinned_parts & 0b111, 0b110);
         let huge = fold_huge(&PinnedFrames::new(0, vec![0xffff]));
-        assert!(!huge.whole_folio && huge.held_by(Held::Pinned) == 16);
+        assert!(!huge.whole_folio && huge.pages_of(UnmovableKind::Pinned) == 16);
         assert!(fold_huge(&PinnedFrames::default()).whole_folio);
     }
 
@@ -344,7 +351,7 @@ mod tests {
         let words = [0, 0, 0, kpf::LRU, kpf::BUDDY, 0, 0, 0];
         let listed = PerCpuFrames::new([(2, 2)]);
         let raw = fold(words.into_iter(), 0, 3, Aside { listed: &listed, ..Aside::NONE });
-        assert_eq!((raw.block.listed, raw.block.held_by(Held::Kernel)), (2, 6));
+        assert_eq!((raw.block.listed, raw.block.pages_of(UnmovableKind::Kernel)), (2, 6));
         let listed = PerCpuFrames::new([(7, 0)]);
         let blank = fold([0; 8].into_iter(), 0, 3, Aside { listed: &listed, ..Aside::NONE }).blank;
         assert!(!blank, "a pageblock with free pages is memory");
@@ -353,9 +360,9 @@ mod tests {
     #[test]
     fn what_no_word_tells_of_is_absent() {
         let raw = fold([kpf::BUDDY; 4].into_iter(), 2, 3, Aside::NONE);
-        assert_eq!((raw.block.free, raw.block.held_by(Held::Absent)), (4, 4));
-        assert_eq!(raw.block.held_parts, 0b1100_0011);
-        assert_eq!(fold([0; 99].into_iter(), 0, 3, Aside::NONE).block.held_by(Held::Kernel), 8);
+        assert_eq!((raw.block.free, raw.block.pages_of(UnmovableKind::Absent)), (4, 4));
+        assert_eq!(raw.block.pinned_parts, 0b1100_0011);
+        assert_eq!(fold([0; 99].into_iter(), 0, 3, Aside::NONE).block.pages_of(UnmovableKind::Kernel), 8);
         assert_eq!(RawBlock::absent(8).block.stuck(), 8);
     }
 }

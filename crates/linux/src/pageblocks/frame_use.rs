@@ -1,6 +1,6 @@
 //! What a frame is used for, by its word of `/proc/kpageflags`.
 
-use super::block::Held;
+use super::block::UnmovableKind;
 use crate::procfs::kpf;
 
 /// The use of a frame.
@@ -19,7 +19,7 @@ pub(crate) enum Use {
     /// mlocked and the like.
     Unevictable,
     /// Nothing moves it.
-    Held(Held),
+    Unmovable(UnmovableKind),
 }
 
 impl Use {
@@ -54,21 +54,21 @@ impl Uses {
 
 /// Returns the use that a frame's flags show; the first match decides.
 fn frame_use(flags: u64) -> Use {
-    let held = [
-        (kpf::NOPAGE, Held::Absent),
-        (kpf::HWPOISON, Held::Reserved),
-        (kpf::RESERVED, Held::Reserved),
-        (kpf::OFFLINE, Held::Offline),
-        (kpf::HUGE, Held::Hugetlb),
-        (kpf::PGTABLE, Held::PageTable),
+    let unmovable = [
+        (kpf::NOPAGE, UnmovableKind::Absent),
+        (kpf::HWPOISON, UnmovableKind::Reserved),
+        (kpf::RESERVED, UnmovableKind::Reserved),
+        (kpf::OFFLINE, UnmovableKind::Offline),
+        (kpf::HUGE, UnmovableKind::Hugetlb),
+        (kpf::PGTABLE, UnmovableKind::PageTable),
         // Slab comes before the LRU's flags: the kernel shows KPF_ANON on some slab pages.
-        (kpf::SLAB, Held::Slab),
+        (kpf::SLAB, UnmovableKind::Slab),
     ];
     if flags & (kpf::BUDDY | kpf::NOPAGE) == kpf::BUDDY {
         return Use::Free;
     }
-    if let Some(&(_, why)) = held.iter().find(|(bit, _)| flags & bit != 0) {
-        return Use::Held(why);
+    if let Some(&(_, why)) = unmovable.iter().find(|(bit, _)| flags & bit != 0) {
+        return Use::Unmovable(why);
     }
     if flags & kpf::UNEVICTABLE != 0 {
         return Use::Unevictable;
@@ -76,7 +76,7 @@ fn frame_use(flags: u64) -> Use {
     // New LRU pages wait in per-CPU batches, which compaction drains first; a file's page there is up to date or
     // backed by swap. A mapped page that is nothing of all this is a driver's.
     if flags & (kpf::LRU | kpf::ANON | kpf::SWAPBACKED | kpf::UPTODATE) == 0 {
-        return Use::Held(Held::Kernel);
+        return Use::Unmovable(UnmovableKind::Kernel);
     }
     if flags & (kpf::ANON | kpf::SWAPBACKED) != 0 {
         return Use::Anon;

@@ -3,7 +3,7 @@
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
-use super::block::{Held, Pageblock};
+use super::block::{Pageblock, UnmovableKind};
 use super::fold::RawBlock;
 
 /// The records of all pageblocks of a machine.
@@ -35,14 +35,14 @@ impl PageblockMap {
         1 << self.pageblock_order
     }
 
-    /// Returns the order of the parts of [`Pageblock::held_parts`] and [`Pageblock::used_parts`].
+    /// Returns the order of the parts of [`Pageblock::pinned_parts`] and [`Pageblock::used_parts`].
     pub fn part_order(&self) -> u8 {
         self.pageblock_order.saturating_sub(6)
     }
 
     /// Returns the pages held for one reason in all pageblocks.
-    pub fn held_pages(&self, why: Held) -> u64 {
-        self.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.held_by(why))).sum()
+    pub fn unmovable_pages(&self, why: UnmovableKind) -> u64 {
+        self.zones.iter().flat_map(|zone| &zone.blocks).map(|block| u64::from(block.pages_of(why))).sum()
     }
 
     /// Returns the pages that are known to be free on per-CPU lists.
@@ -105,15 +105,17 @@ pub(super) fn settle(spans: &[Span], zones: &[ZoneSnapshot], pageblock_order: u8
         let (present, managed) =
             inside.fold((0, 0), |(present, managed), zone| (present + zone.present, managed + zone.managed));
         let mut blocks: Vec<_> = span.blocks.iter().map(|raw| raw.block).collect();
-        let sum = |why: Held| blocks.iter().map(|block| u64::from(block.held_by(why))).sum::<u64>();
+        let sum = |why: UnmovableKind| blocks.iter().map(|block| u64::from(block.pages_of(why))).sum::<u64>();
         let around = (span.blocks.len() as u64 * pages).saturating_sub(span.end - span.base.min(span.start));
-        let nopage = sum(Held::Absent).saturating_sub(around);
+        let nopage = sum(UnmovableKind::Absent).saturating_sub(around);
         let holes = (span.end - span.start).saturating_sub(present).saturating_sub(nopage);
         let unmanaged = u64::saturating_sub(present, managed);
-        let deferred = unmanaged.saturating_sub(sum(Held::Reserved)).saturating_sub(sum(Held::Offline));
+        let deferred = unmanaged
+            .saturating_sub(sum(UnmovableKind::Reserved))
+            .saturating_sub(sum(UnmovableKind::Offline));
         let mut stretches = blank_stretches(&span.blocks);
-        mark(&mut blocks, &mut stretches, holes, Held::Absent, pages);
-        mark(&mut blocks, &mut stretches, deferred, Held::Deferred, pages);
+        mark(&mut blocks, &mut stretches, holes, UnmovableKind::Absent, pages);
+        mark(&mut blocks, &mut stretches, deferred, UnmovableKind::Deferred, pages);
         ZonePageblocks { node: span.node, name: span.name.clone(), start_pfn: span.base, blocks }
     });
     PageblockMap { pageblock_order, zones: zones.collect() }
@@ -135,7 +137,13 @@ fn blank_stretches(blocks: &[RawBlock]) -> Vec<(usize, usize)> {
 ///
 /// A stretch of which little would remain is marked whole: pages that the kernel reserved within its
 /// memory are not managed either, and would otherwise be counted here.
-fn mark(blocks: &mut [Pageblock], stretches: &mut Vec<(usize, usize)>, mut left: u64, why: Held, pages: u64) {
+fn mark(
+    blocks: &mut [Pageblock],
+    stretches: &mut Vec<(usize, usize)>,
+    mut left: u64,
+    why: UnmovableKind,
+    pages: u64,
+) {
     stretches.sort_by_key(|&(_, blocks)| blocks);
     while let Some((start, len)) = stretches.pop() {
         let mut wanted = usize::try_from(left / pages).unwrap_or(usize::MAX);
@@ -148,7 +156,8 @@ fn mark(blocks: &mut [Pageblock], stretches: &mut Vec<(usize, usize)>, mut left:
         }
         let taken = wanted.min(len);
         for block in &mut blocks[start + len - taken..start + len] {
-            block.held[why as usize] = std::mem::take(&mut block.held[Held::Kernel as usize]);
+            block.unmovable[why as usize] =
+                std::mem::take(&mut block.unmovable[UnmovableKind::Kernel as usize]);
         }
         left = left.saturating_sub(taken as u64 * pages);
         if taken < len {
@@ -183,11 +192,18 @@ mod tests {
     fn memory_that_is_not_set_up_is_told_from_holes_and_from_the_kernels() {
         let words = [&[0; 1][..], &[kpf::BUDDY], &[0; 4], &[kpf::RESERVED], &[0; 9], &[kpf::LRU]].concat();
         let map = filled(&[zone(0, 17 * 8, 13 * 8, 3 * 8)], &words);
-        let held = |at: usize, why| map.zones[0].blocks[at].held_by(why);
-        assert_eq!(map.held_pages(Held::Absent), 4 * 8);
-        assert_eq!(map.held_pages(Held::Deferred), 9 * 8);
-        assert_eq!((held(0, Held::Kernel), held(2, Held::Kernel), held(15, Held::Absent)), (8, 0, 8));
-        assert_eq!(map.held_pages(Held::Kernel), 8, "the short stretch is the kernel's own");
+        let unmovable = |at: usize, why| map.zones[0].blocks[at].pages_of(why);
+        assert_eq!(map.unmovable_pages(UnmovableKind::Absent), 4 * 8);
+        assert_eq!(map.unmovable_pages(UnmovableKind::Deferred), 9 * 8);
+        assert_eq!(
+            (
+                unmovable(0, UnmovableKind::Kernel),
+                unmovable(2, UnmovableKind::Kernel),
+                unmovable(15, UnmovableKind::Absent)
+            ),
+            (8, 0, 8)
+        );
+        assert_eq!(map.unmovable_pages(UnmovableKind::Kernel), 8, "the short stretch is the kernel's own");
     }
 
     #[test]

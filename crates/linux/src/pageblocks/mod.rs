@@ -25,7 +25,7 @@ mod unflagged;
 pub(crate) use charges::cgroup_names;
 pub(crate) use frame_use::{Use, Uses};
 
-pub use block::{Held, Pageblock, SMALL_FOLIOS, STRIDES};
+pub use block::{Pageblock, SMALL_FOLIOS, STRIDES, UnmovableKind};
 pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
 pub use order::pageblock_order;

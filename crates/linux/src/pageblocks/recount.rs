@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::block::Held;
+use super::block::UnmovableKind;
 use super::map::PageblockMap;
 use super::per_cpu::PerCpuFrames;
 use crate::error::Error;
@@ -19,7 +19,9 @@ pub fn recount_listed(root: &Path, map: &mut PageblockMap, listed: &PerCpuFrames
     let mut buffer = vec![0; pages as usize * WORD_BYTES];
     for zone in &mut map.zones {
         for (base, block) in (zone.start_pfn..).step_by(pages as usize).zip(&mut zone.blocks) {
-            if block.held_by(Held::Kernel) <= u32::from(block.listed) || !listed.has_any(base, base + pages) {
+            if block.pages_of(UnmovableKind::Kernel) <= u32::from(block.listed)
+                || !listed.has_any(base, base + pages)
+            {
                 continue;
             }
             let filled = file.read(base, &mut buffer).map_err(|e| file.failed(e))?;
@@ -27,7 +29,7 @@ pub fn recount_listed(root: &Path, map: &mut PageblockMap, listed: &PerCpuFrames
                 .zip(words(&buffer[..filled]))
                 .filter(|&(pfn, word)| word == 0 && listed.has(pfn))
                 .count();
-            let most = block.held[Held::Kernel as usize];
+            let most = block.unmovable[UnmovableKind::Kernel as usize];
             block.listed = block.listed.max(u16::try_from(known).unwrap_or(u16::MAX).min(most));
         }
     }

@@ -50,12 +50,12 @@ impl Losses {
     }
 
     /// Returns, by CPU, what was told at the end alone.
-    pub(super) fn untold(&self) -> Vec<(u16, u64)> {
+    pub(super) fn untraced(&self) -> Vec<(u16, u64)> {
         let told = |cpu: &u16| self.in_place.get(cpu).copied().unwrap_or(0);
-        let untold = self.at_end.iter().map(|(cpu, count)| (*cpu, count.saturating_sub(told(cpu))));
-        let mut untold: Vec<_> = untold.filter(|(_, count)| *count > 0).collect();
-        untold.sort_unstable();
-        untold
+        let untraced = self.at_end.iter().map(|(cpu, count)| (*cpu, count.saturating_sub(told(cpu))));
+        let mut untraced: Vec<_> = untraced.filter(|(_, count)| *count > 0).collect();
+        untraced.sort_unstable();
+        untraced
     }
 }
 
@@ -82,6 +82,6 @@ mod tests {
             losses.add_at_end(0, count);
             losses.add_at_end(1, count * 4);
         }
-        assert_eq!(losses.untold(), [(1, 13)]);
+        assert_eq!(losses.untraced(), [(1, 13)]);
     }
 }

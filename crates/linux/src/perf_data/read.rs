@@ -200,7 +200,7 @@ impl Reader {
     fn end(&mut self, take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
         let time_ns = self.reorder.newest_ns();
         self.reorder.rest(take)?;
-        for (cpu, count) in self.losses.untold() {
+        for (cpu, count) in self.losses.untraced() {
             self.counts.lost = self.counts.lost.saturating_add(count);
             take(Event { time_ns, cpu, pid: 0, kind: EventKind::Lost { count } })?;
         }

@@ -36,11 +36,11 @@ impl<'o> Limits<'o> {
 
     /// Returns the limit that was reached, with what was measured if it is a trigger.
     ///
-    /// `held` events were read but not passed to the sink yet, which holds `bytes`.
+    /// `pending` events were read but not passed to the sink yet, which holds `bytes`.
     pub(super) fn reached(
         &mut self,
         tally: Tally,
-        held: usize,
+        pending: usize,
         bytes: Option<u64>,
     ) -> Option<(StoppedBy, Option<String>)> {
         let seconds = self.looked.elapsed().as_secs_f64();
@@ -57,7 +57,7 @@ impl<'o> Limits<'o> {
             return Some((StoppedBy::MaxEvents, None));
         }
         let reserve = ENDING_BYTES + ENDING_BYTES_PER_CPU * self.cpus;
-        let to_come = held as u64 + (self.peak_per_s * AFTERMATH_S) as u64;
+        let to_come = pending as u64 + (self.peak_per_s * AFTERMATH_S) as u64;
         let at_end = bytes.map(|bytes| bytes + reserve + EVENT_BYTES * to_come);
         match (self.options.max_bytes, at_end) {
             (Some(most), Some(bytes)) if bytes >= most => Some((StoppedBy::MaxSize, None)),
@@ -82,8 +82,8 @@ mod tests {
         let mut limits = Limits::new(&options, 2);
         assert_eq!(limits.reached(tally(0), 0, Some(1 << 19)), None);
         assert_eq!(limits.reached(tally(0), 0, None), None, "a sink that cannot tell has no limit");
-        let held = limits.reached(tally(0), 100_000, Some(1 << 19));
-        assert_eq!(held, Some((StoppedBy::MaxSize, None)), "what is on its way counts");
+        let pending = limits.reached(tally(0), 100_000, Some(1 << 19));
+        assert_eq!(pending, Some((StoppedBy::MaxSize, None)), "what is on its way counts");
         assert_eq!(limits.reached(tally(0), 0, Some(1 << 20)), Some((StoppedBy::MaxSize, None)));
     }
 

@@ -71,9 +71,9 @@ fn run_without(options: &RecordOptions) -> Result<RunCost, Error> {
     loop {
         if command.wait(Duration::from_millis(500))?.is_some() {
             let cost = command.cost();
-            return if signals.stop_asked() { Err(Error::StoppedEarly) } else { Ok(cost) };
+            return if signals.stop_requested() { Err(Error::StoppedEarly) } else { Ok(cost) };
         }
-        if signals.stop_asked() {
+        if signals.stop_requested() {
             command.hurry(signals.interrupted_only());
         }
     }

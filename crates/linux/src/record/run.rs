@@ -61,7 +61,7 @@ pub(super) fn run(
         session.turn(sink)?;
         let trigger = reporter.report(session, sink, progress)?;
         let trigger = trigger.map(|seen| (StoppedBy::Trigger, Some(seen)));
-        let reached = trigger.or_else(|| limits.reached(session.tally(), session.held(), sink.bytes()));
+        let reached = trigger.or_else(|| limits.reached(session.tally(), session.pending(), sink.bytes()));
         if exit.is_some() {
             cost = cost.filter(|_| told.is_none());
             // The command may have ended because of what the trigger waits for.
@@ -73,7 +73,7 @@ pub(super) fn run(
             return Ok(Stop { by, trigger, command, exit, cost });
         }
         let over = options.duration.is_some_and(|limit| began.elapsed() >= limit);
-        if over || signals.stop_asked() {
+        if over || signals.stop_requested() {
             let by = *told.get_or_insert(if over { StoppedBy::Duration } else { StoppedBy::Request });
             match &mut command {
                 Some(command) => command.hurry(!over && signals.interrupted_only()),

@@ -189,8 +189,8 @@ impl Session {
     }
 
     /// Returns how many events are held back.
-    pub(super) fn held(&self) -> usize {
-        self.merger.held()
+    pub(super) fn pending(&self) -> usize {
+        self.merger.pending()
     }
 
     /// Takes a snapshot on another thread while this thread reads the ring buffers, so that they do

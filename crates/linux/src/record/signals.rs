@@ -79,14 +79,14 @@ impl Signals {
     }
 
     /// Returns true if a signal or the stop flag asked for the end.
-    pub(super) fn stop_asked(&self) -> bool {
+    pub(super) fn stop_requested(&self) -> bool {
         self.terminated() || self.flags.is_some_and(|f| f.interrupt.load(Ordering::SeqCst))
     }
 
     /// Returns true if only Ctrl-C asked for the end: the terminal has sent it to the command as
     /// well.
     pub(super) fn interrupted_only(&self) -> bool {
-        self.stop_asked() && !self.terminated()
+        self.stop_requested() && !self.terminated()
     }
 
     fn terminated(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::sink::EventSink;
 /// Holds events back until no older one can follow, and gives those that are late all the same a later time.
 #[derive(Default, Debug)]
 pub(crate) struct Merger {
-    held: Reorder,
+    pending: Reorder,
     late: u64,
 }
 
@@ -18,21 +18,21 @@ impl Merger {
     ///
     /// An event that is older than the last released one gets the time of that one.
     pub(super) fn push(&mut self, event: Event) {
-        if let Err(TooOld { passed_ns, .. }) = self.held.push(event) {
+        if let Err(TooOld { passed_ns, .. }) = self.pending.push(event) {
             self.late += 1;
-            let again = self.held.push(Event { time_ns: passed_ns, ..event });
+            let again = self.pending.push(Event { time_ns: passed_ns, ..event });
             debug_assert!(again.is_ok(), "an event of that time is not too old");
         }
     }
 
     /// Passes on every event older than `cutoff_ns`.
     pub(crate) fn release(&mut self, cutoff_ns: u64, sink: &mut dyn EventSink) -> Result<(), Error> {
-        self.held.pass_before(cutoff_ns, &mut |event| sink.push(event).map_err(Error::Sink))
+        self.pending.pass_before(cutoff_ns, &mut |event| sink.push(event).map_err(Error::Sink))
     }
 
     /// Returns how many events are held back.
-    pub(crate) fn held(&self) -> usize {
-        self.held.len()
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.len()
     }
 
     /// Returns how many events came after a younger event was released.

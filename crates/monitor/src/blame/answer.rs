@@ -1,6 +1,6 @@
 //! The answer: how many blocks are kept, of how many it is known by whom, and by whom.
 
-use freehold_linux::blame::{Allocations, HeldPages, Share, Stacks};
+use freehold_linux::blame::{Allocations, Share, Stacks, UnmovablePages};
 use serde::Serialize;
 
 use super::holders::HolderId;
@@ -12,7 +12,7 @@ use super::scaled::{Scaled, Sums};
 #[derive(Clone, Copy, Debug)]
 pub struct Readings<'a> {
     /// Unmovable pages, by ascending frames.
-    pub held: &'a [HeldPages],
+    pub unmovable: &'a [UnmovablePages],
     /// Who allocated them, as far as it is known.
     pub made: &'a Allocations,
     /// The stacks of `made`.
@@ -21,7 +21,7 @@ pub struct Readings<'a> {
     pub share: Share,
     /// The order of a pageblock.
     pub pageblock_order: u8,
-    /// When `held` was read: nanoseconds since the boot.
+    /// When `unmovable` was read: nanoseconds since the boot.
     pub now_ns: u64,
     /// Pages that were allocated less than this ago are left out.
     pub older_than_ns: u64,
@@ -100,8 +100,8 @@ impl Blame {
 
 /// Returns the kept blocks of `order`.
 pub(super) fn find(readings: &Readings<'_>, order: u8) -> Kept {
-    let Readings { held, made, stacks, now_ns, older_than_ns, .. } = *readings;
-    Kept::of(&Question { held, made, stacks, order, now_ns, older_than_ns })
+    let Readings { unmovable, made, stacks, now_ns, older_than_ns, .. } = *readings;
+    Kept::of(&Question { unmovable, made, stacks, order, now_ns, older_than_ns })
 }
 
 /// Returns true if every pageblock that a block of `order` has a part of was watched.
@@ -132,8 +132,8 @@ mod tests {
 
     use super::*;
 
-    fn run(pfn: u64, pages: u32, what: What) -> HeldPages {
-        HeldPages { pfn, pages, what }
+    fn run(pfn: u64, pages: u32, what: What) -> UnmovablePages {
+        UnmovablePages { pfn, pages, what }
     }
 
     #[test]
@@ -147,7 +147,7 @@ mod tests {
             made(1030, 9_900_000_000),
         ]);
         let dentry = || What::Slab(Some("dentry".into()));
-        let held = [
+        let unmovable = [
             run(3, 2, dentry()),
             run(512, 1, What::Kernel),
             run(513, 1, What::Kernel),
@@ -157,7 +157,7 @@ mod tests {
             run(2048, 1, What::Kernel),
         ];
         let readings = Readings {
-            held: &held,
+            unmovable: &unmovable,
             made: &made,
             stacks: &stacks,
             share: Share::ALL,
@@ -198,10 +198,10 @@ mod tests {
 
     #[test]
     fn a_share_stands_for_all() {
-        let held: Vec<_> = (0..4000).map(|block| run(block * 512, 1, What::PageTable)).collect();
+        let unmovable: Vec<_> = (0..4000).map(|block| run(block * 512, 1, What::PageTable)).collect();
         let (made, stacks) = (Allocations::default(), Stacks::default());
         let readings = Readings {
-            held: &held,
+            unmovable: &unmovable,
             made: &made,
             stacks: &stacks,
             share: Share::ALL.half(),
@@ -212,7 +212,7 @@ mod tests {
         let blame = Blame::of(&readings, 9);
         assert_eq!((blame.kept, blame.rows[0].blocks, blame.rows[0].pages), (4000, 4000, 4000));
         assert!(blame.share > 0.45 && blame.share < 0.55, "{}", blame.share);
-        assert_eq!(Blame::of(&Readings { held: &[], ..readings }, 9).kept, 0);
+        assert_eq!(Blame::of(&Readings { unmovable: &[], ..readings }, 9).kept, 0);
     }
 
     #[test]
@@ -220,19 +220,19 @@ mod tests {
         let mut stacks = Stacks::default();
         let code = stacks.keep(vec!["d_alloc".to_owned()]);
         let share = Share::ALL.half().half();
-        let mut held = Vec::new();
+        let mut unmovable = Vec::new();
         for block in 0..1000 {
             let (pfn, is_old) = (block * 512, block >= 700);
-            held.push(run(pfn, 1, if block % 7 == 0 { What::Kernel } else { What::PageTable }));
-            held.extend(
+            unmovable.push(run(pfn, 1, if block % 7 == 0 { What::Kernel } else { What::PageTable }));
+            unmovable.extend(
                 (block < 900)
                     .then(|| run(pfn + 8, if is_old { 8 } else { 4 }, What::Slab(Some("dentry".into())))),
             );
         }
         let mut unwatched = (1000..).filter(|block| !share.has(*block)).map(|block| block * 512);
-        held.push(run(unwatched.next().unwrap(), 3, What::Hugetlb));
-        held.push(run(unwatched.next().unwrap(), 2, What::KernelStack));
-        held.insert(1, run(1, 5, What::KernelStack));
+        unmovable.push(run(unwatched.next().unwrap(), 3, What::Hugetlb));
+        unmovable.push(run(unwatched.next().unwrap(), 2, What::KernelStack));
+        unmovable.insert(1, run(1, 5, What::KernelStack));
         let dentries = (0..700).filter(|block| share.has(*block));
         let made = dentries.map(|block| Allocation {
             pfn: block * 512 + 8,
@@ -242,7 +242,7 @@ mod tests {
         });
         let made = Allocations::new(made.collect());
         let readings = Readings {
-            held: &held,
+            unmovable: &unmovable,
             made: &made,
             stacks: &stacks,
             share,

@@ -17,7 +17,7 @@ const OF_A_BLOCK: u64 = 1000;
 pub fn folded(readings: &Readings<'_>, order: u8) -> String {
     let kept = find(readings, order);
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
-    let mut runs = readings.held.iter().peekable();
+    let mut runs = readings.unmovable.iter().peekable();
     for (block, parts) in kept.blocks() {
         let all: u64 = parts.iter().map(|part| u64::from(part.pages)).sum();
         while runs.next_if(|run| (run.pfn + u64::from(run.pages) - 1) >> order < block).is_some() {}
@@ -59,7 +59,7 @@ fn line(readings: &Readings<'_>, what: &freehold_linux::blame::What, stack: Opti
 
 #[cfg(test)]
 mod tests {
-    use freehold_linux::blame::{Allocation, Allocations, HeldPages, Share, Stacks, What};
+    use freehold_linux::blame::{Allocation, Allocations, Share, Stacks, UnmovablePages, What};
 
     use super::*;
 
@@ -68,10 +68,10 @@ mod tests {
         let mut stacks = Stacks::default();
         let pipe = stacks.keep(vec!["pipe_write".to_owned(), "vfs_write".to_owned()]);
         let made = Allocations::new(vec![Allocation { pfn: 5, order: 0, time_ns: 0, stack: Some(pipe) }]);
-        let run = |pfn, pages, what| HeldPages { pfn, pages, what };
-        let held = [run(5, 1, What::Kernel), run(8, 3, What::PageTable), run(511, 2, What::PageTable)];
+        let run = |pfn, pages, what| UnmovablePages { pfn, pages, what };
+        let unmovable = [run(5, 1, What::Kernel), run(8, 3, What::PageTable), run(511, 2, What::PageTable)];
         let readings = Readings {
-            held: &held,
+            unmovable: &unmovable,
             made: &made,
             stacks: &stacks,
             share: Share::ALL,

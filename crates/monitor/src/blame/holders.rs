@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use freehold_linux::blame::{Allocation, HeldPages, Pin, PinOwner, StackId, Stacks, What};
+use freehold_linux::blame::{Allocation, Pin, PinOwner, StackId, Stacks, UnmovablePages, What};
 
 /// A row's number.
 pub(super) type HolderId = u32;
@@ -29,7 +29,12 @@ pub(super) struct Holders {
 
 impl Holders {
     /// Returns the holder of a run of pages.
-    pub(super) fn of(&mut self, run: &HeldPages, made: Option<&Allocation>, stacks: &Stacks) -> HolderId {
+    pub(super) fn of(
+        &mut self,
+        run: &UnmovablePages,
+        made: Option<&Allocation>,
+        stacks: &Stacks,
+    ) -> HolderId {
         let stack = made.and_then(|made| made.stack);
         let key = (run.what.clone(), stack);
         if let Some(known) = self.by_key.get(&key) {

@@ -1,6 +1,6 @@
 //! The blocks that unmovable pages keep.
 
-use freehold_linux::blame::{Allocations, HeldPages, Stacks};
+use freehold_linux::blame::{Allocations, Stacks, UnmovablePages};
 
 use super::holders::{HolderId, Holders};
 
@@ -30,7 +30,7 @@ pub(super) struct Kept {
 
 /// What tells kept blocks.
 pub(super) struct Question<'a> {
-    pub(super) held: &'a [HeldPages],
+    pub(super) unmovable: &'a [UnmovablePages],
     pub(super) made: &'a Allocations,
     pub(super) stacks: &'a Stacks,
     pub(super) order: u8,
@@ -43,7 +43,7 @@ impl Kept {
     pub(super) fn of(question: &Question<'_>) -> Self {
         let mut kept =
             Self { holders: Holders::default(), blocks: Vec::new(), parts: Vec::new(), aged: Vec::new() };
-        for run in question.held {
+        for run in question.unmovable {
             let made = question.made.of(run.pfn);
             let age_ns = made.map(|made| question.now_ns.saturating_sub(made.time_ns));
             if age_ns.is_some_and(|age| age < question.older_than_ns) {
@@ -59,7 +59,7 @@ impl Kept {
     }
 
     /// Adds the pages of a run to the blocks that they are in.
-    fn add(&mut self, run: &HeldPages, holder: HolderId, order: u8) {
+    fn add(&mut self, run: &UnmovablePages, holder: HolderId, order: u8) {
         let (mut pfn, end) = (run.pfn, run.pfn + u64::from(run.pages));
         while pfn < end {
             let block = pfn >> order;

@@ -50,22 +50,22 @@ impl MovableOnly {
 
 #[cfg(test)]
 mod tests {
-    use freehold_linux::pageblocks::{Held, Pageblock};
+    use freehold_linux::pageblocks::{Pageblock, UnmovableKind};
 
     use super::*;
 
     #[test]
     fn one_page_that_stays_is_enough_to_be_left_out() {
-        let held = |why: Held, pages: u16, listed: u16| {
+        let unmovable = |why: UnmovableKind, pages: u16, listed: u16| {
             let mut block = Pageblock { anon: 5, listed, ..Pageblock::default() };
-            block.held[why as usize] = pages;
+            block.unmovable[why as usize] = pages;
             block
         };
         let blocks = vec![
             Pageblock { anon: 100, file_busy: 20, ..Pageblock::default() },
-            held(Held::Kernel, 3, 3),
-            held(Held::Kernel, 3, 2),
-            held(Held::Pinned, 1, 0),
+            unmovable(UnmovableKind::Kernel, 3, 3),
+            unmovable(UnmovableKind::Kernel, 3, 2),
+            unmovable(UnmovableKind::Pinned, 1, 0),
             Pageblock { unevictable: 7, ..Pageblock::default() },
             Pageblock { anon: 512, whole_folio: true, ..Pageblock::default() },
             Pageblock { free: 512, ..Pageblock::default() },

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, Surveyed, UnmovableKind, ZonePageblocks};
 use serde::{Serialize, Serializer};
 
 /// The size of a range: the largest huge page of most processors.
@@ -28,7 +28,7 @@ pub struct Gigabyte {
     /// Free pages on per-CPU lists, as far as they are known; whoever empties the gigabyte takes them back.
     pub listed: u64,
     /// Pages that can neither be moved nor reclaimed, by who holds them, most first.
-    pub held: Vec<(&'static str, u64)>,
+    pub unmovable: Vec<(&'static str, u64)>,
 }
 
 /// How a gigabyte can become free.
@@ -45,13 +45,13 @@ pub enum GigabyteState {
     /// All its pages in use can be moved or reclaimed.
     Movable,
     /// Pages that stay hold it.
-    Held,
+    Unmovable,
 }
 
 impl GigabyteState {
     /// Every state, from the least in the way of a free gigabyte to the most.
     pub const ALL: [Self; 6] =
-        [Self::Free, Self::Reclaimable, Self::Movable, Self::Held, Self::Partial, Self::Unread];
+        [Self::Free, Self::Reclaimable, Self::Movable, Self::Unmovable, Self::Partial, Self::Unread];
 
     /// Returns the letter in texts.
     pub const fn letter(self) -> char {
@@ -61,7 +61,7 @@ impl GigabyteState {
             Self::Free => '.',
             Self::Reclaimable => 'r',
             Self::Movable => 'm',
-            Self::Held => 'S',
+            Self::Unmovable => 'S',
         }
     }
 
@@ -73,7 +73,7 @@ impl GigabyteState {
             Self::Free => "free",
             Self::Reclaimable => "reclaimable",
             Self::Movable => "movable",
-            Self::Held => "held",
+            Self::Unmovable => "unmovable",
         }
     }
 }
@@ -120,8 +120,8 @@ struct Sums {
     free: u64,
     movable: u64,
     reclaimable: u64,
-    held: [u64; Held::COUNT],
-    /// Those of [`Held::Kernel`] that are free on per-CPU lists.
+    unmovable: [u64; UnmovableKind::COUNT],
+    /// Those of [`UnmovableKind::Kernel`] that are free on per-CPU lists.
     listed: u64,
     /// Pages that are absent, reserved or not set up.
     none: u64,
@@ -130,32 +130,38 @@ struct Sums {
 impl Sums {
     fn of(blocks: &[Pageblock]) -> Self {
         let sum = |pages: &dyn Fn(&Pageblock) -> u64| blocks.iter().map(pages).sum::<u64>();
-        let held = Held::ALL.map(|why| sum(&|block| u64::from(block.held_by(why))));
+        let unmovable = UnmovableKind::ALL.map(|why| sum(&|block| u64::from(block.pages_of(why))));
         let reclaimable = sum(&|block| u64::from(block.file_clean));
         Self {
             free: sum(&|block| u64::from(block.free)),
             movable: sum(&|block| u64::from(block.movable())) - reclaimable,
             reclaimable,
-            held,
+            unmovable,
             listed: sum(&|block| u64::from(block.listed)),
-            none: [Held::Absent, Held::Reserved, Held::Deferred].iter().map(|&why| held[why as usize]).sum(),
+            none: [UnmovableKind::Absent, UnmovableKind::Reserved, UnmovableKind::Deferred]
+                .iter()
+                .map(|&why| unmovable[why as usize])
+                .sum(),
         }
     }
 
     fn gigabyte(self, zone: &ZonePageblocks, number: u64, unread: bool, whole: bool) -> Gigabyte {
-        let mut held: Vec<_> = Held::ALL
+        let mut unmovable: Vec<_> = UnmovableKind::ALL
             .into_iter()
-            .filter(|why| !matches!(why, Held::Absent))
+            .filter(|why| !matches!(why, UnmovableKind::Absent))
             .map(|why| {
-                (why.name(), self.held[why as usize] - if why == Held::Kernel { self.listed } else { 0 })
+                (
+                    why.name(),
+                    self.unmovable[why as usize] - if why == UnmovableKind::Kernel { self.listed } else { 0 },
+                )
             })
             .filter(|&(_, pages)| pages > 0)
             .collect();
-        held.sort_by_key(|&(_, pages)| Reverse(pages));
-        let state = match (unread, whole, held.is_empty()) {
+        unmovable.sort_by_key(|&(_, pages)| Reverse(pages));
+        let state = match (unread, whole, unmovable.is_empty()) {
             (true, ..) => GigabyteState::Unread,
             (_, false, _) => GigabyteState::Partial,
-            (.., false) => GigabyteState::Held,
+            (.., false) => GigabyteState::Unmovable,
             _ if self.movable > 0 => GigabyteState::Movable,
             _ if self.reclaimable > 0 => GigabyteState::Reclaimable,
             _ => GigabyteState::Free,
@@ -169,7 +175,7 @@ impl Sums {
             movable: self.movable,
             reclaimable: self.reclaimable,
             listed: self.listed,
-            held,
+            unmovable,
         }
     }
 }
@@ -189,21 +195,21 @@ mod tests {
         let free = Pageblock { free: full, ..Pageblock::default() };
         let anon = Pageblock { free: 90, anon: full - 90, ..Pageblock::default() };
         let cache = Pageblock { free: 90, file_clean: full - 90, ..Pageblock::default() };
-        let held = |why: Held| {
+        let unmovable = |why: UnmovableKind| {
             let mut block = Pageblock { free: full - 7, ..Pageblock::default() };
-            block.held[why as usize] = 7;
+            block.unmovable[why as usize] = 7;
             block
         };
-        let on_lists = Pageblock { listed: 7, ..held(Held::Kernel) };
+        let on_lists = Pageblock { listed: 7, ..unmovable(UnmovableKind::Kernel) };
         let with = |block| [free, free, block, free];
         let blocks = [
             &[free; 2][..],
             &with(free),
             &with(cache),
             &with(anon),
-            &with(held(Held::Slab)),
-            &with(held(Held::Absent)),
-            &with(held(Held::Deferred)),
+            &with(unmovable(UnmovableKind::Slab)),
+            &with(unmovable(UnmovableKind::Absent)),
+            &with(unmovable(UnmovableKind::Deferred)),
             &[free, on_lists, free, free],
             &[free; 3],
         ];
@@ -221,7 +227,7 @@ mod tests {
         assert_eq!(letters(&surveyed), "-.rmS--.-", "a request takes pages back from lists");
         let found = gigabytes(&surveyed, 1 << 16);
         assert_eq!(found.iter().map(|g| g.number).collect::<Vec<_>>(), (0..9).collect::<Vec<_>>());
-        assert_eq!((found[3].movable, &found[4].held[..]), (u64::from(full) - 90, &[("slab", 7)][..]));
+        assert_eq!((found[3].movable, &found[4].unmovable[..]), (u64::from(full) - 90, &[("slab", 7)][..]));
         surveyed.first_round = Some((0, 6));
         assert_eq!(letters(&surveyed), "-.???????");
         assert_eq!(gigabytes(&surveyed, 1 << 30).len(), 33, "a page may be as large");

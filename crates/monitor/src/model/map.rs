@@ -1,6 +1,6 @@
 //! The pageblock map, reduced to one kind of contents a pageblock.
 
-use freehold_linux::pageblocks::{Held, Pageblock, Surveyed, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, Surveyed, UnmovableKind, ZonePageblocks};
 use serde::{Serialize, Serializer};
 
 use super::gigabytes::{Gigabyte, gigabytes, in_gigabyte};
@@ -32,7 +32,7 @@ pub struct ZoneMap {
     pub blocks: Vec<Holds>,
     /// Who holds most of every pageblock's unmovable pages; `None` for one without such pages, or not read yet.
     #[serde(skip)]
-    pub holders: Vec<Option<Held>>,
+    pub holders: Vec<Option<UnmovableKind>>,
 }
 
 /// What a pageblock holds.
@@ -121,9 +121,13 @@ impl Map {
 }
 
 /// Returns the reason that holds most of a pageblock's unmovable pages.
-fn largest_holder(block: &Pageblock) -> Option<Held> {
-    let known = Held::ALL.into_iter().filter(|why| !matches!(why, Held::Absent | Held::Deferred));
-    let pages = |why: Held| block.held_by(why) - if why == Held::Kernel { block.listed.into() } else { 0 };
+fn largest_holder(block: &Pageblock) -> Option<UnmovableKind> {
+    let known = UnmovableKind::ALL
+        .into_iter()
+        .filter(|why| !matches!(why, UnmovableKind::Absent | UnmovableKind::Deferred));
+    let pages = |why: UnmovableKind| {
+        block.pages_of(why) - if why == UnmovableKind::Kernel { block.listed.into() } else { 0 }
+    };
     known.filter(|&why| pages(why) > 0).max_by_key(|&why| pages(why))
 }
 
@@ -131,7 +135,7 @@ impl Holds {
     /// Returns what a pageblock of `pages` pages holds.
     fn new(block: &Pageblock, pages: u32) -> Self {
         // Memory that the kernel has not set up yet counts as absent.
-        let none = block.held_by(Held::Absent) + block.held_by(Held::Deferred);
+        let none = block.pages_of(UnmovableKind::Absent) + block.pages_of(UnmovableKind::Deferred);
         if none == pages {
             return Self::Absent;
         }
@@ -171,26 +175,26 @@ mod tests {
 
     #[test]
     fn records_become_what_a_pageblock_holds() {
-        let block = |free, anon, why: Option<(Held, u16)>| {
+        let block = |free, anon, why: Option<(UnmovableKind, u16)>| {
             let mut block = Pageblock { free, anon, ..Pageblock::default() };
             if let Some((why, pages)) = why {
-                block.held[why as usize] = pages;
+                block.unmovable[why as usize] = pages;
             }
             Holds::new(&block, 512)
         };
         assert_eq!(block(512, 0, None), Holds::Free);
         assert_eq!(block(100, 412, None), Holds::Movable);
-        assert_eq!(block(100, 411, Some((Held::Slab, 1))), Holds::Mixed);
-        assert_eq!(block(511, 0, Some((Held::PageTable, 1))), Holds::Stuck);
-        assert_eq!(block(0, 0, Some((Held::Deferred, 512))), Holds::Absent);
+        assert_eq!(block(100, 411, Some((UnmovableKind::Slab, 1))), Holds::Mixed);
+        assert_eq!(block(511, 0, Some((UnmovableKind::PageTable, 1))), Holds::Stuck);
+        assert_eq!(block(0, 0, Some((UnmovableKind::Deferred, 512))), Holds::Absent);
         let listed = |free: u16, anon: u16, kernel: u16| {
             let mut block = Pageblock { free, anon, listed: 3, ..Pageblock::default() };
-            block.held[Held::Kernel as usize] = kernel;
+            block.unmovable[UnmovableKind::Kernel as usize] = kernel;
             Holds::new(&block, 512)
         };
         let seen = [listed(509, 0, 3), listed(500, 9, 3), listed(508, 0, 4), listed(500, 8, 4)];
         assert_eq!(seen, [Holds::Listed, Holds::Movable, Holds::Stuck, Holds::Mixed]);
-        assert_eq!(block(256, 0, Some((Held::Absent, 256))), Holds::Free);
+        assert_eq!(block(256, 0, Some((UnmovableKind::Absent, 256))), Holds::Free);
     }
 
     #[test]
@@ -216,12 +220,13 @@ mod tests {
     fn who_holds_most_is_named() {
         let mut block = Pageblock { free: 500, ..Pageblock::default() };
         assert_eq!(largest_holder(&block), None);
-        block.held[Held::Absent as usize] = 7;
+        block.unmovable[UnmovableKind::Absent as usize] = 7;
         assert_eq!(largest_holder(&block), None, "what is not there holds nothing");
-        (block.held[Held::Slab as usize], block.held[Held::Kernel as usize]) = (2, 3);
-        assert_eq!(largest_holder(&block), Some(Held::Kernel));
+        (block.unmovable[UnmovableKind::Slab as usize], block.unmovable[UnmovableKind::Kernel as usize]) =
+            (2, 3);
+        assert_eq!(largest_holder(&block), Some(UnmovableKind::Kernel));
         block.listed = 2;
-        assert_eq!(largest_holder(&block), Some(Held::Slab), "free pages on lists hold nothing");
+        assert_eq!(largest_holder(&block), Some(UnmovableKind::Slab), "free pages on lists hold nothing");
     }
 
     #[test]

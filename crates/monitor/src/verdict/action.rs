@@ -10,7 +10,7 @@ use super::step::{RepairPlan, RepairStep};
 /// What the one thing to do follows from, of whichever verdict.
 pub(super) struct Advice<'a> {
     /// The request.
-    pub(super) asked: &'a BlockRequest,
+    pub(super) request: &'a BlockRequest,
     /// How the blocks can be had.
     pub(super) state: State,
     /// What a repair would do.
@@ -26,7 +26,7 @@ pub(super) struct Advice<'a> {
 /// Returns the one thing to do; `None` if the blocks can be had now.
 pub(super) fn action(verdict: &Verdict) -> Option<String> {
     advise(&Advice {
-        asked: &verdict.asked,
+        request: &verdict.request,
         state: verdict.state,
         plan: &verdict.plan,
         now: verdict.supply.now,
@@ -44,9 +44,9 @@ pub(super) fn advise(advice: &Advice<'_>) -> Option<String> {
     let said = match advice.plan {
         RepairPlan::Enough => return None,
         RepairPlan::Steps { steps } => repair(advice, steps),
-        RepairPlan::Pool { page_kib, foretold } => format!(
+        RepairPlan::Pool { page_kib, predicted } => format!(
             "Do: raise /sys/kernel/mm/hugepages/hugepages-{page_kib}kB/nr_hugepages, which makes the kernel empty \
-             ranges ({foretold} expected)"
+             ranges ({predicted} expected)"
         ),
         RepairPlan::Unknown => format!("Do: {}", advice.look_again),
         RepairPlan::Impossible if advice.state == State::AfterSetup => {
@@ -63,29 +63,32 @@ pub(super) fn advise(advice: &Advice<'_>) -> Option<String> {
 fn repair(advice: &Advice<'_>, steps: &[RepairStep]) -> String {
     let verbs: Vec<_> = steps.iter().map(|step| step.work.verb()).collect();
     let last = steps.last();
-    let foretold = last.map_or(0, |step| step.foretold);
+    let predicted = last.map_or(0, |step| step.predicted);
     let most = if last.is_some_and(|step| step.perhaps) { " at most" } else { "" };
     let now = advice.now;
     let are = if now == 1 { "is" } else { "are" };
-    let does = format!("({}: {foretold} expected{most}, {now} {are} free)", verbs.join(", "));
-    match command(advice.asked) {
+    let does = format!("({}: {predicted} expected{most}, {now} {are} free)", verbs.join(", "));
+    match command(advice.request) {
         Some(command) => format!("Do: {command} {does}"),
         None => format!("Do: freehold repair for a node, or for all zones; it takes no other choice {does}"),
     }
 }
 
 /// Returns the command that repairs; `None` for a choice of memory that it does not take.
-fn command(asked: &BlockRequest) -> Option<String> {
-    let mut command =
-        format!("freehold repair --size {} --blocks {}", SizeText(asked.block_bytes).short(), asked.blocks);
-    let allowed = asked.allowed_nodes.as_ref();
+fn command(request: &BlockRequest) -> Option<String> {
+    let mut command = format!(
+        "freehold repair --size {} --blocks {}",
+        SizeText(request.block_bytes).short(),
+        request.blocks
+    );
+    let allowed = request.allowed_nodes.as_ref();
     let only = allowed.filter(|nodes| nodes.len() == 1).and_then(|nodes| nodes.first().copied());
-    if let Some(node) = asked.node.or(only) {
+    if let Some(node) = request.node.or(only) {
         let _ = write!(command, " --node {node}");
     } else if allowed.is_some() {
         return None;
     }
-    if let Some(zone) = &asked.zone {
+    if let Some(zone) = &request.zone {
         let _ = write!(command, " --zone {zone}");
     }
     Some(command)

@@ -88,7 +88,7 @@ pub struct Verdict {
     /// [`State::exit_code`].
     pub exit_code: u8,
     /// The request.
-    pub asked: BlockRequest,
+    pub request: BlockRequest,
     /// The one thing to do, a sentence; `None` if the blocks can be had now.
     pub action: Option<String>,
     /// The reasons, a sentence each.
@@ -97,7 +97,7 @@ pub struct Verdict {
     pub supply: Supply,
     /// Why what compaction brings cannot be told within 5 %.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cannot_tell: Option<Doubt>,
+    pub undecided: Option<Doubt>,
     /// What `freehold repair` would do.
     pub plan: RepairPlan,
     /// Who must let go of memory, if nothing else helps: a sentence each, the largest first.

@@ -2,7 +2,7 @@
 
 use freehold_linux::pageblocks::Pageblock;
 
-use super::compaction::{Fate, Foretold};
+use super::compaction::{Fate, PredictedBlock};
 
 /// A pageblock as it was read, and its forecast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,7 +10,7 @@ pub struct Block<'a> {
     /// The record that was read.
     pub read: &'a Pageblock,
     /// The forecast of the same pageblock.
-    pub later: Foretold,
+    pub later: PredictedBlock,
 }
 
 /// Counts the aligned free blocks of `order`, at most as many as the free pages make up.
@@ -46,7 +46,7 @@ fn inside(order: u8, pageblock_order: u8, block: &Block<'_>) -> u64 {
     }
     let read = block.read;
     match block.later.fate {
-        Fate::Drained if read.unevictable == 0 => free_groups(read.held_parts, order, pageblock_order),
+        Fate::Drained if read.unevictable == 0 => free_groups(read.pinned_parts, order, pageblock_order),
         Fate::Untouched | Fate::Opened | Fate::Drained => {
             free_groups(read.used_parts, order, pageblock_order)
         }
@@ -79,7 +79,7 @@ mod tests {
         let read: Vec<_> =
             free.iter().map(|&free| Pageblock { free: free as u16, ..Pageblock::default() }).collect();
         let blocks: Vec<_> =
-            read.iter().map(|read| Block { read, later: Foretold::untouched(read) }).collect();
+            read.iter().map(|read| Block { read, later: PredictedBlock::untouched(read) }).collect();
         blocks_of(order, 9, start_pfn, &blocks)
     }
 
@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(free_groups(u64::MAX, 0, 9), 0);
         assert_eq!(free_groups(0b10, 1, 2), 1);
         assert_eq!(free_groups(0, 9, 10), 2);
-        let read = Pageblock { held_parts: 1, used_parts: u64::MAX, ..Pageblock::default() };
-        let later = |free, fate| Foretold { free, moved: 0, fate };
+        let read = Pageblock { pinned_parts: 1, used_parts: u64::MAX, ..Pageblock::default() };
+        let later = |free, fate| PredictedBlock { free, moved: 0, fate };
         let of = |free, fate| inside(4, 9, &Block { read: &read, later: later(free, fate) });
         assert_eq!([of(500, Fate::Drained), of(500, Fate::Opened), of(500, Fate::Filled)], [31, 0, 0]);
     }

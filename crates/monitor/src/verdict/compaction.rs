@@ -10,7 +10,7 @@
 //! free.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::{Held, Pageblock, STRIDES};
+use freehold_linux::pageblocks::{Pageblock, STRIDES, UnmovableKind};
 
 use super::cpu_lists::{self, CpuLists};
 
@@ -45,11 +45,11 @@ pub struct Limits {
 /// The bound that is foretold. The outcome is not certain: the CPU that compacts and the work of other
 /// tasks are unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Care {
+pub enum Bound {
     /// The lower bound: everything that may go wrong does.
-    Surely,
+    Lower,
     /// The upper bound: compaction never gives up, and every page on a per-CPU list goes back.
-    AtMost,
+    Upper,
 }
 
 /// What compaction did to a pageblock.
@@ -67,7 +67,7 @@ pub enum Fate {
 
 /// A pageblock after a compaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Foretold {
+pub struct PredictedBlock {
     /// Free pages.
     pub free: u32,
     /// Pages that were moved away.
@@ -76,7 +76,7 @@ pub struct Foretold {
     pub fate: Fate,
 }
 
-impl Foretold {
+impl PredictedBlock {
     /// Returns the pageblock unchanged.
     pub fn untouched(read: &Pageblock) -> Self {
         Self { free: u32::from(read.free), moved: 0, fate: Fate::Untouched }
@@ -93,17 +93,17 @@ const FIRST_BATCH: u32 = 32;
 struct Scan<'a> {
     read: &'a [Pageblock],
     targets: Vec<bool>,
-    blocks: Vec<Foretold>,
+    blocks: Vec<PredictedBlock>,
     /// The index of the pageblock that the scanner is at.
     to: usize,
-    care: Care,
+    bound: Bound,
 }
 
 /// A zone after a compaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Compacted {
     /// The pageblocks after compaction.
-    pub blocks: Vec<Foretold>,
+    pub blocks: Vec<PredictedBlock>,
     /// Index of the pageblock at which compaction may give up: the first that the migrate scanner comes to with a dirty compound
     /// page, which the kernel cannot split and may not find a place for.
     pub gives_up_at: Option<usize>,
@@ -118,9 +118,9 @@ pub fn compact(
     types: &[Option<Migratetype>],
     mobility: Mobility,
     limits: Limits,
-    care: Care,
+    bound: Bound,
 ) -> Compacted {
-    let blocks: Vec<_> = read.iter().map(Foretold::untouched).collect();
+    let blocks: Vec<_> = read.iter().map(PredictedBlock::untouched).collect();
     if !limits.room || !mobility.compaction || read.is_empty() {
         return Compacted { blocks, gives_up_at: None };
     }
@@ -129,14 +129,14 @@ pub fn compact(
         .enumerate()
         .map(|(at, block)| is_target(block, types.get(at).copied().flatten()))
         .collect();
-    let mut scan = Scan { read, targets, blocks, to: read.len() - 1, care };
+    let mut scan = Scan { read, targets, blocks, to: read.len() - 1, bound };
     let mut gives_up_at = None;
     for (from, source) in read.iter().enumerate() {
         let mut left = isolated(source, mobility);
         if from >= scan.to {
             break;
         }
-        if care == Care::Surely && left > 0 && source.dirty_order > 0 {
+        if bound == Bound::Lower && left > 0 && source.dirty_order > 0 {
             gives_up_at = Some(from);
             break;
         }
@@ -153,9 +153,9 @@ pub fn compact(
         }
     }
     let mut zone = Compacted { blocks: scan.blocks, gives_up_at };
-    match care {
-        Care::Surely => keep_on_lists(read, &mut zone.blocks, limits.lists),
-        Care::AtMost => drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count),
+    match bound {
+        Bound::Lower => keep_on_lists(read, &mut zone.blocks, limits.lists),
+        Bound::Upper => drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count),
     }
     zone
 }
@@ -179,7 +179,7 @@ fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
         let at_stride = |nth: usize| u32::from(scan.read[scan.to].free_strided[nth]);
         let found = match strides {
             0 => block.free,
-            _ if scan.care == Care::AtMost => block.free,
+            _ if scan.bound == Bound::Upper => block.free,
             strides => block.free.min(at_stride(STRIDES.len().min(strides) - 1)),
         };
         let now = found.min(wanted - taken);
@@ -201,18 +201,18 @@ fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
 ///
 /// Where the frames on per-CPU lists are not known, such pages look like the kernel's own, so no pageblock is certain to
 /// become free in this way; but the pages that compaction frees push older ones off the lists.
-fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u64) {
+fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [PredictedBlock], mut count: u64) {
     let known = read.iter().any(|block| block.listed > 0);
-    let free_but_for = |at: usize, block: &Foretold| {
-        let pages = if known { read[at].listed.into() } else { read[at].held_by(Held::Kernel) };
+    let free_but_for = |at: usize, block: &PredictedBlock| {
+        let pages = if known { read[at].listed.into() } else { read[at].pages_of(UnmovableKind::Kernel) };
         let alone = pages > 0 && pages == read[at].stuck();
         let moved_out = block.fate == Fate::Drained || read[at].movable() == 0;
         (alone && moved_out).then_some((pages, at))
     };
-    let mut held: Vec<_> =
+    let mut candidates: Vec<_> =
         blocks.iter().enumerate().filter_map(|(at, block)| free_but_for(at, block)).collect();
-    held.sort_unstable();
-    for (pages, at) in held {
+    candidates.sort_unstable();
+    for (pages, at) in candidates {
         let Some(left) = count.checked_sub(pages.into()) else { return };
         count = left;
         blocks[at].free += pages;
@@ -223,7 +223,7 @@ fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [Foretold], mut count: u6
 const DRAWS: u64 = 8;
 
 /// Subtracts the pages that stay on the compacting CPU's lists and are not on the zone's.
-fn keep_on_lists(read: &[Pageblock], blocks: &mut [Foretold], lists: CpuLists) {
+fn keep_on_lists(read: &[Pageblock], blocks: &mut [PredictedBlock], lists: CpuLists) {
     let outcome = |seed| {
         let mut later = blocks.to_vec();
         let moved = blocks.iter().enumerate().filter(|(_, block)| block.moved > 0);
@@ -232,7 +232,7 @@ fn keep_on_lists(read: &[Pageblock], blocks: &mut [Foretold], lists: CpuLists) {
         }
         later
     };
-    let whole = |later: &[Foretold]| {
+    let whole = |later: &[PredictedBlock]| {
         later.iter().zip(read).filter(|(later, read)| later.free == read.pages()).count()
     };
     if let Some(worst) = (0..DRAWS).map(outcome).min_by_key(|later| whole(later)) {
@@ -241,7 +241,7 @@ fn keep_on_lists(read: &[Pageblock], blocks: &mut [Foretold], lists: CpuLists) {
 }
 
 /// Returns the pages that were freed as the pageblock was drained, by their order.
-fn freed(read: &Pageblock, block: &Foretold) -> [u32; cpu_lists::ORDERS] {
+fn freed(read: &Pageblock, block: &PredictedBlock) -> [u32; cpu_lists::ORDERS] {
     let mut left = block.moved;
     let mut pages = [0; cpu_lists::ORDERS];
     for (small, pages) in read.in_small_folios.into_iter().zip(&mut pages[1..]) {
@@ -277,7 +277,7 @@ fn is_target(block: &Pageblock, kind: Option<Migratetype>) -> bool {
 /// belong to movable pageblocks. Slab objects and page tables are mostly in pageblocks of the kernel's
 /// own types, which keep some of them even if fallbacks filled the rest with movable pages.
 pub fn likely_type(block: &Pageblock) -> Migratetype {
-    let own = block.held_by(Held::Slab) + block.held_by(Held::PageTable);
+    let own = block.pages_of(UnmovableKind::Slab) + block.pages_of(UnmovableKind::PageTable);
     if own == 0 { Migratetype::Movable } else { Migratetype::Unmovable }
 }
 
@@ -290,12 +290,12 @@ mod tests {
 
     fn block(free: u16, anon: u16, slab: u16) -> Pageblock {
         let mut block = Pageblock { free, anon, ..Pageblock::default() };
-        block.held[Held::Slab as usize] = slab;
+        block.unmovable[UnmovableKind::Slab as usize] = slab;
         block
     }
 
     fn free(blocks: &[Pageblock], types: &[Option<Migratetype>]) -> Vec<u32> {
-        compact(blocks, types, Mobility::default(), ROOM, Care::Surely)
+        compact(blocks, types, Mobility::default(), ROOM, Bound::Lower)
             .blocks
             .iter()
             .map(|block| block.free)
@@ -306,7 +306,7 @@ mod tests {
     fn the_scanners_meet() {
         let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0)];
         assert_eq!(free(&blocks, &[]), [8, 8, 2, 0]);
-        let blocks = compact(&blocks, &[], Mobility::default(), ROOM, Care::Surely).blocks;
+        let blocks = compact(&blocks, &[], Mobility::default(), ROOM, Bound::Lower).blocks;
         let fates: Vec<_> = blocks.iter().map(|block| block.fate).collect();
         assert_eq!(fates, [Fate::Drained, Fate::Drained, Fate::Filled, Fate::Filled]);
     }
@@ -332,14 +332,14 @@ mod tests {
         let blocks = [locked, block(4, 4, 0)];
         assert_eq!(free(&blocks, &[]), [8, 0]);
         let fixed = Mobility { unevictable: false, ..Mobility::default() };
-        assert_eq!(compact(&blocks, &[], fixed, ROOM, Care::Surely).blocks[0].free, 4);
+        assert_eq!(compact(&blocks, &[], fixed, ROOM, Bound::Lower).blocks[0].free, 4);
         assert_eq!(
-            compact(&blocks, &[], Mobility::default(), Limits::default(), Care::Surely).blocks[0].free,
+            compact(&blocks, &[], Mobility::default(), Limits::default(), Bound::Lower).blocks[0].free,
             4
         );
         let folio = Pageblock { anon: 8, whole_folio: true, ..Pageblock::default() };
         assert_eq!(free(&[folio, block(8, 0, 0), block(7, 1, 0)], &[]), [0, 8, 7]);
-        assert!(compact(&[], &[], fixed, ROOM, Care::Surely).blocks.is_empty());
+        assert!(compact(&[], &[], fixed, ROOM, Bound::Lower).blocks.is_empty());
     }
 
     #[test]
@@ -347,14 +347,14 @@ mod tests {
         let folio = Pageblock { free: 4, file_busy: 4, dirty_order: 2, ..Pageblock::default() };
         let crumbs = block(4, 4, 0);
         let compacted =
-            compact(&[block(4, 4, 0), folio, crumbs, crumbs], &[], Mobility::default(), ROOM, Care::Surely);
+            compact(&[block(4, 4, 0), folio, crumbs, crumbs], &[], Mobility::default(), ROOM, Bound::Lower);
         assert_eq!(compacted.gives_up_at, Some(1));
         let blocks = [block(4, 4, 0), folio, crumbs, crumbs];
-        let most = compact(&blocks, &[], Mobility::default(), ROOM, Care::AtMost);
+        let most = compact(&blocks, &[], Mobility::default(), ROOM, Bound::Upper);
         assert_eq!((most.gives_up_at, most.blocks[1].free), (None, 8));
         assert_eq!(compacted.blocks.iter().map(|b| b.free).collect::<Vec<_>>(), [8, 4, 4, 0]);
         let behind = [block(4, 4, 0), crumbs, folio];
-        let compacted = compact(&behind, &[], Mobility::default(), ROOM, Care::Surely);
+        let compacted = compact(&behind, &[], Mobility::default(), ROOM, Bound::Lower);
         assert_eq!(compacted.gives_up_at, None, "the scanners meet before");
     }
 
@@ -362,7 +362,7 @@ mod tests {
     fn the_pages_freed_last_wait_on_a_list() {
         let lists = CpuLists { high: 7, batch: 1, ..CpuLists::default() };
         let blocks = [block(4, 4, 0), block(4, 4, 0), block(4, 4, 0), block(6, 2, 0), block(6, 2, 0)];
-        let compacted = compact(&blocks, &[], Mobility::default(), Limits { lists, ..ROOM }, Care::Surely);
+        let compacted = compact(&blocks, &[], Mobility::default(), Limits { lists, ..ROOM }, Bound::Lower);
         let free: Vec<_> = compacted.blocks.iter().map(|block| block.free).collect();
         assert_eq!(free, [8, 6, 4, 0, 0], "4 of the third, 2 of the second");
     }
@@ -377,7 +377,7 @@ mod tests {
         blocks[20..].fill(Pageblock { free_strided: [8; STRIDES.len()], ..block(8, 0, 1) });
         let movable = vec![Some(Migratetype::Movable); blocks.len()];
         let limits = Limits { lists, ..ROOM };
-        let later = compact(&blocks, &movable, Mobility::default(), limits, Care::Surely).blocks;
+        let later = compact(&blocks, &movable, Mobility::default(), limits, Bound::Lower).blocks;
         let free: Vec<_> = later[..20].iter().map(|block| block.free).collect();
         assert_eq!((free[8], free[9]), (4, 8), "{free:?}");
     }
@@ -385,14 +385,14 @@ mod tests {
     #[test]
     fn what_may_be_on_lists_comes_at_most() {
         let mut listed = block(4, 3, 0);
-        listed.held[Held::Kernel as usize] = 1;
+        listed.unmovable[UnmovableKind::Kernel as usize] = 1;
         let blocks = [listed, listed, block(8, 0, 0), block(7, 1, 0), block(1, 7, 0)];
-        let free = |per_cpu_count, care| {
+        let free = |per_cpu_count, bound| {
             let limits = Limits { per_cpu_count, ..ROOM };
-            let later = compact(&blocks, &[], Mobility::default(), limits, care).blocks;
+            let later = compact(&blocks, &[], Mobility::default(), limits, bound).blocks;
             later[..2].iter().map(|b| b.free).collect::<Vec<_>>()
         };
-        assert_eq!(free(9, Care::Surely), [7, 7]);
-        assert_eq!([0, 1, 9].map(|count| free(count, Care::AtMost)), [[7, 7], [8, 7], [8, 8]]);
+        assert_eq!(free(9, Bound::Lower), [7, 7]);
+        assert_eq!([0, 1, 9].map(|count| free(count, Bound::Upper)), [[7, 7], [8, 7], [8, 8]]);
     }
 }

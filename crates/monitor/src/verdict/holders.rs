@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap};
+use freehold_linux::pageblocks::{Pageblock, PageblockMap, UnmovableKind};
 use freehold_linux::procfs::ProcessMemory;
 use serde::Serialize;
 
@@ -91,10 +91,10 @@ pub struct Named {
 const NAMED: usize = 5;
 
 /// Returns the holders in the requested zones, first the one that alone holds the most pageblocks.
-pub(super) fn holders(evidence: &Evidence<'_>, map: &PageblockMap, asked: &BlockRequest) -> Vec<Holder> {
+pub(super) fn holders(evidence: &Evidence<'_>, map: &PageblockMap, request: &BlockRequest) -> Vec<Holder> {
     let mut sums: BTreeMap<HolderKind, [u64; 3]> = BTreeMap::new();
     let mut slabs: BTreeMap<String, [u64; 2]> = BTreeMap::new();
-    for zone in map.zones.iter().filter(|zone| asked.wants(zone.node, &zone.name)) {
+    for zone in map.zones.iter().filter(|zone| request.wants(zone.node, &zone.name)) {
         for (pfn, block) in (zone.start_pfn..).step_by(1 << map.pageblock_order).zip(&zone.blocks) {
             let found: Vec<_> = stuck(block, evidence).collect();
             for &(kind, pages) in &found {
@@ -103,7 +103,7 @@ pub(super) fn holders(evidence: &Evidence<'_>, map: &PageblockMap, asked: &Block
                 *blocks += 1;
                 *alone += u64::from(found.len() == 1);
             }
-            if let Some(slab_of) = evidence.slab_of.filter(|_| block.held_by(Held::Slab) > 0) {
+            if let Some(slab_of) = evidence.slab_of.filter(|_| block.pages_of(UnmovableKind::Slab) > 0) {
                 let caches = slab_of(pfn);
                 let alone = found.len() == 1 && caches.len() == 1;
                 for cache in caches {
@@ -132,14 +132,14 @@ fn stuck<'a>(
     evidence: &'a Evidence<'_>,
 ) -> impl Iterator<Item = (HolderKind, u64)> + 'a {
     let kinds = [
-        (HolderKind::Slab, block.held_by(Held::Slab)),
-        (HolderKind::PageTables, block.held_by(Held::PageTable)),
-        (HolderKind::Kernel, block.held_by(Held::Kernel) - u32::from(block.listed)),
+        (HolderKind::Slab, block.pages_of(UnmovableKind::Slab)),
+        (HolderKind::PageTables, block.pages_of(UnmovableKind::PageTable)),
+        (HolderKind::Kernel, block.pages_of(UnmovableKind::Kernel) - u32::from(block.listed)),
         (HolderKind::PerCpuLists, block.listed.into()),
-        (HolderKind::Pinned, block.held_by(Held::Pinned)),
-        (HolderKind::Hugetlb, block.held_by(Held::Hugetlb)),
-        (HolderKind::Offline, block.held_by(Held::Offline)),
-        (HolderKind::Reserved, block.held_by(Held::Reserved)),
+        (HolderKind::Pinned, block.pages_of(UnmovableKind::Pinned)),
+        (HolderKind::Hugetlb, block.pages_of(UnmovableKind::Hugetlb)),
+        (HolderKind::Offline, block.pages_of(UnmovableKind::Offline)),
+        (HolderKind::Reserved, block.pages_of(UnmovableKind::Reserved)),
         (HolderKind::Unevictable, if evidence.mobility.unevictable { 0 } else { block.unevictable.into() }),
         (HolderKind::HugeFolios, if block.whole_folio { block.movable() } else { 0 }),
     ];

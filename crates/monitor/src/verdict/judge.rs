@@ -7,13 +7,13 @@ use freehold_trace::ZoneSnapshot;
 
 use super::action::action;
 use super::answer::{NodeVerdict, State, Verdict};
-use super::compaction::Care;
+use super::compaction::Bound;
 use super::doubt::Doubt;
 use super::evidence::Evidence;
-use super::foretell::{Foretell, as_read, without_clean_cache};
-use super::further::Further;
+use super::extra_steps::ExtraSteps;
 use super::holders::holders;
 use super::plan::plan;
+use super::predictor::{Predictor, as_read, without_clean_cache};
 use super::range_map::RangeMap;
 use super::relief::relief;
 use super::request::BlockRequest;
@@ -22,38 +22,38 @@ use super::step::RepairPlan;
 use super::supply::{Supply, ZoneSupply, allowed, unusable};
 
 /// Judges whether and how a machine can give the requested blocks.
-pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
-    let ranges = evidence.map.filter(|_| asked.contiguous).map(|map| RangeMap::new(evidence, map, asked));
+pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
+    let ranges = evidence.map.filter(|_| request.contiguous).map(|map| RangeMap::new(evidence, map, request));
     let zones: Vec<_> = evidence
         .zones
         .iter()
-        .filter(|zone| asked.wants(zone.node, &zone.name))
+        .filter(|zone| request.wants(zone.node, &zone.name))
         .map(|zone| match &ranges {
             Some(ranges) => ranges.supply(zone),
-            None => zone_supply(evidence, zone, asked),
+            None => zone_supply(evidence, zone, request),
         })
         .collect();
     let supply = Supply::of(&zones);
-    let state = state(&supply, asked.blocks, zones.is_empty());
-    let holders = evidence.map.map_or_else(Vec::new, |map| holders(evidence, map, asked));
+    let state = state(&supply, request.blocks, zones.is_empty());
+    let holders = evidence.map.map_or_else(Vec::new, |map| holders(evidence, map, request));
     let mut verdict = Verdict {
         state,
         exit_code: state.exit_code(),
-        asked: asked.clone(),
+        request: request.clone(),
         action: None,
         reason: Vec::new(),
         supply,
-        cannot_tell: doubt(evidence, asked, &supply, &zones),
+        undecided: doubt(evidence, request, &supply, &zones),
         plan: RepairPlan::Unknown,
         relief: Vec::new(),
-        nodes: by_node(&zones, asked.blocks),
+        nodes: by_node(&zones, request.blocks),
         zones,
         ranges,
         holders,
         charges: evidence.names.charges.clone(),
         missing: evidence.missing.to_vec(),
     };
-    verdict.plan = plan(&verdict, &Further::new(evidence, &verdict));
+    verdict.plan = plan(&verdict, &ExtraSteps::new(evidence, &verdict));
     verdict.relief = relief(&verdict, evidence);
     verdict.reason = sentences::reason(&verdict, evidence);
     verdict.action = action(&verdict);
@@ -63,12 +63,12 @@ pub fn judge(evidence: &Evidence<'_>, asked: &BlockRequest) -> Verdict {
 /// Returns what keeps the forecast of compaction from being told closely.
 fn doubt(
     evidence: &Evidence<'_>,
-    asked: &BlockRequest,
+    request: &BlockRequest,
     supply: &Supply,
     zones: &[ZoneSupply],
 ) -> Option<Doubt> {
-    let foretold = evidence.map.is_some() && !asked.contiguous;
-    foretold.then(|| Doubt::of(supply, zones, evidence.names.is_written()))?
+    let predicted = evidence.map.is_some() && !request.contiguous;
+    predicted.then(|| Doubt::of(supply, zones, evidence.names.is_written()))?
 }
 
 /// Judges each node by itself, where `zones` are of several.
@@ -111,8 +111,8 @@ fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
     }
 }
 
-fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockRequest) -> ZoneSupply {
-    let (order, own) = (asked.order, asked.zone.is_some());
+fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequest) -> ZoneSupply {
+    let (order, own) = (request.order, request.zone.is_some());
     let free = evidence.free.iter().find(|free| free.node == zone.node && free.name == zone.name);
     let now = free.map_or(0, |free| free.blocks_from(usize::from(order)));
     let (unusable, unusable_pages) = free.map_or((0, 0), |free| unusable(free, order));
@@ -126,7 +126,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
         ..ZoneSupply::default()
     };
     let Some(map) = evidence.map else { return supply };
-    let Some(foretell) = Foretell::new(evidence, map, zone, order) else {
+    let Some(predictor) = Predictor::new(evidence, map, zone, order) else {
         (supply.compacted, supply.reclaimed, supply.both) = (Some(now), Some(now), Some(now));
         (supply.compacted_at_most, supply.both_at_most) = (Some(now), Some(now));
         supply.allowed_reclaimed = supply.allowed;
@@ -134,26 +134,26 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
         (supply.allowed_both, supply.allowed_both_at_most) = (supply.allowed, supply.allowed);
         return supply;
     };
-    let (blocks, emptied) = (foretell.start(Care::Surely), foretell.start(Care::AtMost));
-    let dropped: Vec<_> = foretell.read().iter().map(without_clean_cache).collect();
+    let (blocks, emptied) = (predictor.start(Bound::Lower), predictor.start(Bound::Upper));
+    let dropped: Vec<_> = predictor.read().iter().map(without_clean_cache).collect();
     let gained: u64 =
-        dropped.iter().zip(foretell.read()).map(|(then, now)| u64::from(then.free - now.free)).sum();
-    supply.deferred = foretell.deferred();
-    let compacted = foretell.compact(&blocks, zone.free, Care::Surely);
-    supply.compacted = Some(promised(now, foretell.then(now, &blocks, &compacted.blocks)));
-    let most = foretell.compact(&emptied, zone.free, Care::AtMost);
-    supply.compacted_at_most = Some(foretell.then(now, &emptied, &most.blocks));
-    supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| foretell.pfn(at));
-    supply.reclaimed = Some(foretell.then(now, &dropped, &as_read(&dropped)).max(now));
-    let both = |blocks: &[Pageblock], care| {
+        dropped.iter().zip(predictor.read()).map(|(then, now)| u64::from(then.free - now.free)).sum();
+    supply.deferred = predictor.deferred();
+    let compacted = predictor.compact(&blocks, zone.free, Bound::Lower);
+    supply.compacted = Some(promised(now, predictor.then(now, &blocks, &compacted.blocks)));
+    let most = predictor.compact(&emptied, zone.free, Bound::Upper);
+    supply.compacted_at_most = Some(predictor.then(now, &emptied, &most.blocks));
+    supply.gives_up_at_pfn = compacted.gives_up_at.map(|at| predictor.pfn(at));
+    supply.reclaimed = Some(predictor.then(now, &dropped, &as_read(&dropped)).max(now));
+    let both = |blocks: &[Pageblock], bound| {
         let dropped: Vec<_> = blocks.iter().map(without_clean_cache).collect();
-        let both = foretell.compact(&dropped, zone.free.saturating_add(gained), care);
-        foretell.then(now, &dropped, &both.blocks)
+        let both = predictor.compact(&dropped, zone.free.saturating_add(gained), bound);
+        predictor.then(now, &dropped, &both.blocks)
     };
-    supply.both = Some(promised(now, both(&blocks, Care::Surely)));
-    supply.both_at_most = Some(both(&emptied, Care::AtMost));
+    supply.both = Some(promised(now, both(&blocks, Bound::Lower)));
+    supply.both_at_most = Some(both(&emptied, Bound::Upper));
     let allowed = |more: u64| allowed(zone, order, usable_pages.saturating_add(more), own);
-    let (least, most) = foretell.returned_pages();
+    let (least, most) = predictor.returned_pages();
     supply.allowed_reclaimed = allowed(gained);
     (supply.allowed_compacted, supply.allowed_compacted_at_most) = (allowed(least), allowed(most));
     supply.allowed_both = allowed(gained.saturating_add(least));
@@ -162,17 +162,17 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, asked: &BlockReques
 }
 
 /// Of so many blocks after compaction one is not promised: the machine goes on while it is read and compacted.
-const HELD_BACK: u64 = 100;
+const RESERVED_SHARE: u64 = 100;
 
 /// Returns what is promised where `now` blocks are free and so many are foretold.
-fn promised(now: u64, foretold: u64) -> u64 {
-    (foretold - foretold / HELD_BACK).max(now.min(foretold))
+fn promised(now: u64, predicted: u64) -> u64 {
+    (predicted - predicted / RESERVED_SHARE).max(now.min(predicted))
 }
 
 #[cfg(test)]
 mod tests {
     use freehold::Migratetype;
-    use freehold_linux::pageblocks::{Held, PageblockMap, ZonePageblocks};
+    use freehold_linux::pageblocks::{PageblockMap, UnmovableKind, ZonePageblocks};
     use freehold_linux::sensor::ZoneFreeBlocks;
     use freehold_trace::{ByOrder, ByType, FreeCount, Pageset};
 
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn one_block_of_a_hundred_is_held_back() {
         let cases = [(0, 99), (0, 100), (980, 1000), (995, 1000), (1000, 990)];
-        assert_eq!(cases.map(|(now, foretold)| promised(now, foretold)), [99, 99, 990, 995, 990]);
+        assert_eq!(cases.map(|(now, predicted)| promised(now, predicted)), [99, 99, 990, 995, 990]);
     }
 
     /// What a machine can give of blocks of eight pages.
@@ -239,7 +239,7 @@ mod tests {
             slab_of: None,
             missing: &[],
         };
-        let asked = BlockRequest {
+        let request = BlockRequest {
             order: 3,
             block_bytes: 8 << 12,
             contiguous: false,
@@ -248,14 +248,14 @@ mod tests {
             allowed_nodes: None,
             zone: None,
         };
-        judge(&evidence, &asked).supply
+        judge(&evidence, &request).supply
     }
 
     #[test]
     fn lists_that_are_bounded_return_pages() {
         let block = |free: u16, listed: u16| {
             let mut block = Pageblock { free, listed, anon: 8 - free - listed, ..Pageblock::default() };
-            block.held[Held::Kernel as usize] = listed;
+            block.unmovable[UnmovableKind::Kernel as usize] = listed;
             block
         };
         let blocks = [block(0, 8), block(0, 8), block(8, 0), block(8, 0), block(8, 0), block(8, 0)].to_vec();

@@ -1,7 +1,7 @@
 //! Free pages on CPUs' lists: what goes back to the free lists once the lists are bounded, and what stays.
 
 use fastrand::Rng;
-use freehold_linux::pageblocks::{Held, Pageblock};
+use freehold_linux::pageblocks::{Pageblock, UnmovableKind};
 use freehold_trace::Pageset;
 
 /// The batches that a list's tightest bound allows.
@@ -39,12 +39,12 @@ pub(super) fn bounded(read: &[Pageblock], sets: &[Pageset]) -> Vec<Pageblock> {
         };
         order.into_iter().map(keep).collect::<Vec<_>>()
     };
-    let held_alone = |kept: &Vec<(usize, u16)>| {
+    let sole_owner = |kept: &Vec<(usize, u16)>| {
         let holds =
             |&&(at, pages): &&(usize, u16)| pages > 0 && read[at].stuck() == u32::from(read[at].listed);
         kept.iter().filter(holds).count()
     };
-    let worst = (0..DRAWS).map(outcome).max_by_key(held_alone).unwrap_or_default();
+    let worst = (0..DRAWS).map(outcome).max_by_key(sole_owner).unwrap_or_default();
     let mut later = read.to_vec();
     for (at, pages) in worst {
         later[at] = returned(&read[at], read[at].listed - pages);
@@ -80,7 +80,7 @@ fn kept(listed: u16, share: f64, random: &mut Rng) -> u16 {
 
 fn returned(block: &Pageblock, pages: u16) -> Pageblock {
     let mut later = Pageblock { listed: block.listed - pages, ..block.with_free(pages) };
-    later.held[Held::Kernel as usize] -= pages;
+    later.unmovable[UnmovableKind::Kernel as usize] -= pages;
     later
 }
 
@@ -90,7 +90,7 @@ mod tests {
 
     fn listed(pages: u16) -> Pageblock {
         let mut block = Pageblock { free: 500 - pages, anon: 12, listed: pages, ..Pageblock::default() };
-        block.held[Held::Kernel as usize] = pages;
+        block.unmovable[UnmovableKind::Kernel as usize] = pages;
         block
     }
 
@@ -114,17 +114,17 @@ mod tests {
 
     #[test]
     fn of_long_lists_a_share_stays_and_holds_pageblocks() {
-        let held = |blocks: &[Pageblock]| blocks.iter().filter(|block| block.stuck() > 0).count();
+        let unmovable = |blocks: &[Pageblock]| blocks.iter().filter(|block| block.stuck() > 0).count();
         // A tenth of the pages stays.
         let sets = [set(2520), set(2520)];
         let single = bounded(&vec![listed(1); 1000], &sets);
-        assert!((90..150).contains(&held(&single)), "{}", held(&single));
+        assert!((90..150).contains(&unmovable(&single)), "{}", unmovable(&single));
         let many = bounded(&vec![listed(40); 1000], &sets);
         let left: u64 = many.iter().map(|block| u64::from(block.listed)).sum();
-        assert_eq!((held(&many), left), (126, 504), "four of each");
+        assert_eq!((unmovable(&many), left), (126, 504), "four of each");
         for block in many {
             assert_eq!((block.free + block.listed, block.stuck()), (500, u32::from(block.listed)));
         }
-        assert_eq!(held(&[without_lists(&listed(40))]), 0);
+        assert_eq!(unmovable(&[without_lists(&listed(40))]), 0);
     }
 }

@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::answer::{NodeVerdict, Verdict};
-use super::further::Further;
+use super::extra_steps::ExtraSteps;
 use super::step::{RepairPlan, RepairStep, RepairWork};
 
 /// Plans the steps that make the requested blocks.
 ///
 /// What loses nothing comes before what loses cached data: compaction, then write-back, then the drop of
 /// page cache, and of each no more than is needed.
-pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
-    let (supply, wanted) = (&verdict.supply, verdict.asked.blocks);
+pub(super) fn plan(verdict: &Verdict, further: &ExtraSteps) -> RepairPlan {
+    let (supply, wanted) = (&verdict.supply, verdict.request.blocks);
     let enough = |blocks: Option<u64>| blocks.filter(|&blocks| blocks >= wanted);
     if verdict.zones.is_empty() {
         return RepairPlan::Unknown;
@@ -20,25 +20,27 @@ pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
     if supply.now >= wanted {
         return RepairPlan::Enough;
     }
-    if verdict.asked.contiguous {
+    if verdict.request.contiguous {
         return match (enough(supply.after_reclaim_and_compaction), supply.after_reclaim_and_compaction) {
-            (Some(foretold), _) => RepairPlan::Pool { page_kib: verdict.asked.block_bytes >> 10, foretold },
+            (Some(predicted), _) => {
+                RepairPlan::Pool { page_kib: verdict.request.block_bytes >> 10, predicted }
+            }
             (None, Some(_)) => RepairPlan::Impossible,
             (None, None) => RepairPlan::Unknown,
         };
     }
-    let step = |work, foretold| RepairStep { work, foretold, perhaps: false };
+    let step = |work, predicted| RepairStep { work, predicted, perhaps: false };
     let write_back = || step(RepairWork::WriteBack { pages: further.dirty_pages }, supply.now);
     let all = || nodes(verdict);
-    let missing = (wanted - supply.now).saturating_mul(1 << verdict.asked.order.min(32));
-    let compact = |foretold| step(RepairWork::Compact { nodes: all() }, foretold);
+    let missing = (wanted - supply.now).saturating_mul(1 << verdict.request.order.min(32));
+    let compact = |predicted| step(RepairWork::Compact { nodes: all() }, predicted);
     let drop = |pages| RepairWork::DropPageCache { pages, nodes: all() };
-    let perhaps = |work, foretold| RepairStep { work, foretold, perhaps: true };
+    let perhaps = |work, predicted| RepairStep { work, predicted, perhaps: true };
     let drained = further.drained.filter(|_| further.listed_pages > 0);
     // The kernel leaves some pages on lists (`high_min`), so that not all come back.
     let drain = || RepairStep {
         work: RepairWork::DrainLists { pages: further.listed_pages },
-        foretold: drained.unwrap_or(supply.now),
+        predicted: drained.unwrap_or(supply.now),
         perhaps: drained.is_some(),
     };
     let compacted_at_most = enough(supply.after_compaction_at_most);
@@ -50,8 +52,8 @@ pub(super) fn plan(verdict: &Verdict, further: &Further) -> RepairPlan {
     let steps = if enough(drained).is_some() {
         vec![drain()]
     } else if enough(supply.after_compaction).is_some() {
-        let (nodes, foretold) = least_nodes(verdict);
-        vec![step(RepairWork::Compact { nodes }, foretold)]
+        let (nodes, predicted) = least_nodes(verdict);
+        vec![step(RepairWork::Compact { nodes }, predicted)]
     } else if let Some(most) = compacted_at_most.filter(|_| further.listed_pages > 0) {
         with_lists(&[compact_perhaps(most)])
     } else if let Some(written) = enough(further.written) {
@@ -94,7 +96,7 @@ fn least_nodes(verdict: &Verdict) -> (Vec<u32>, u64) {
     ranked.sort_by_key(|node| Reverse(gain(node)));
     let (mut chosen, mut blocks) = (Vec::new(), supply.now);
     for node in ranked {
-        if blocks >= verdict.asked.blocks {
+        if blocks >= verdict.request.blocks {
             break;
         }
         chosen.push(node.node);
@@ -115,7 +117,7 @@ mod tests {
         Verdict {
             state: State::Unknown,
             exit_code: 0,
-            asked: BlockRequest {
+            request: BlockRequest {
                 order: 9,
                 block_bytes: 2 << 20,
                 contiguous: false,
@@ -135,7 +137,7 @@ mod tests {
                 after_reclaim_and_compaction: Some(both),
                 after_reclaim_and_compaction_at_most: Some(both),
             },
-            cannot_tell: None,
+            undecided: None,
             plan: RepairPlan::Unknown,
             relief: Vec::new(),
             zones: vec![ZoneSupply::default()],
@@ -147,7 +149,7 @@ mod tests {
         }
     }
 
-    fn told(plan: &RepairPlan) -> String {
+    fn shown(plan: &RepairPlan) -> String {
         let RepairPlan::Steps { steps } = plan else { return format!("{plan:?}") };
         let of = |step: &RepairStep| {
             let what = match &step.work {
@@ -156,7 +158,7 @@ mod tests {
                 RepairWork::DropPageCache { pages, .. } => format!("drop {pages}"),
                 RepairWork::Compact { nodes } => format!("compact {nodes:?}"),
             };
-            format!("{what} -> {}{}", step.foretold, if step.perhaps { "?" } else { "" })
+            format!("{what} -> {}{}", step.predicted, if step.perhaps { "?" } else { "" })
         };
         steps.iter().map(of).collect::<Vec<_>>().join(", ")
     }
@@ -164,7 +166,7 @@ mod tests {
     #[test]
     fn the_least_that_is_enough_is_planned() {
         let supply = [10, 20, 30, 40];
-        let further = Further {
+        let further = ExtraSteps {
             drop_pages: 99,
             drops_all: false,
             dropped: 38,
@@ -185,11 +187,11 @@ mod tests {
             (41, "write 7 -> 10, drop 15872 -> 10?, compact [0] -> 50?"),
             (51, "Impossible"),
         ] {
-            assert_eq!(told(&plan(&verdict(wanted, supply), &further)), expected, "{wanted}");
+            assert_eq!(shown(&plan(&verdict(wanted, supply), &further)), expected, "{wanted}");
         }
-        let all = Further { drops_all: true, ..further };
+        let all = ExtraSteps { drops_all: true, ..further };
         assert_eq!(
-            told(&plan(&verdict(30, supply), &all)),
+            shown(&plan(&verdict(30, supply), &all)),
             "drop 10240 -> 30",
             "compaction would not save any"
         );
@@ -197,50 +199,50 @@ mod tests {
         let mut listed = verdict(23, supply);
         listed.supply.after_compaction_at_most = Some(24);
         listed.supply.after_reclaim_and_compaction_at_most = Some(44);
-        let further = Further { listed_pages: 6, ..further };
-        assert_eq!(told(&plan(&listed, &further)), "drain 6 -> 10, compact [0] -> 24?");
-        let known = Further { drained: Some(23), ..further };
-        assert_eq!(told(&plan(&listed, &known)), "drain 6 -> 23?", "the kernel keeps some");
-        let not_enough = Further { drained: Some(12), ..further };
-        assert_eq!(told(&plan(&listed, &not_enough)), "drain 6 -> 12?, compact [0] -> 24?");
+        let further = ExtraSteps { listed_pages: 6, ..further };
+        assert_eq!(shown(&plan(&listed, &further)), "drain 6 -> 10, compact [0] -> 24?");
+        let known = ExtraSteps { drained: Some(23), ..further };
+        assert_eq!(shown(&plan(&listed, &known)), "drain 6 -> 23?", "the kernel keeps some");
+        let not_enough = ExtraSteps { drained: Some(12), ..further };
+        assert_eq!(shown(&plan(&listed, &not_enough)), "drain 6 -> 12?, compact [0] -> 24?");
         assert_eq!(
-            told(&plan(&listed, &Further { listed_pages: 0, ..known })),
+            shown(&plan(&listed, &ExtraSteps { listed_pages: 0, ..known })),
             "write 7 -> 10, compact [0] -> 25"
         );
-        let nothing_written = Further { listed_pages: 0, written: None, ..further };
+        let nothing_written = ExtraSteps { listed_pages: 0, written: None, ..further };
         let promised = "drop 99 -> 10, compact [0] -> 38";
         assert_eq!(
-            told(&plan(&listed, &nothing_written)),
+            shown(&plan(&listed, &nothing_written)),
             promised,
             "what is promised comes before what may be"
         );
         let mut perhaps = listed.clone();
         perhaps.supply.after_reclaim_and_compaction = Some(20);
         perhaps.supply.after_reclaim = Some(20);
-        assert_eq!(told(&plan(&perhaps, &nothing_written)), "compact [0] -> 24?");
-        listed.asked.blocks = 44;
-        let none_written = Further { written_and_dropped: None, ..further };
+        assert_eq!(shown(&plan(&perhaps, &nothing_written)), "compact [0] -> 24?");
+        listed.request.blocks = 44;
+        let none_written = ExtraSteps { written_and_dropped: None, ..further };
         let last = "drain 6 -> 10, drop 17408 -> 10?, compact [0] -> 44?";
-        assert_eq!(told(&plan(&listed, &none_written)), last);
-        listed.asked.blocks = 45;
-        assert_eq!(told(&plan(&listed, &none_written)), "Impossible");
-        let nothing = Further::default();
-        assert_eq!(told(&plan(&verdict(41, supply), &nothing)), "Impossible");
-        assert_eq!(told(&plan(&verdict(u64::MAX, supply), &further)), "Impossible");
+        assert_eq!(shown(&plan(&listed, &none_written)), last);
+        listed.request.blocks = 45;
+        assert_eq!(shown(&plan(&listed, &none_written)), "Impossible");
+        let nothing = ExtraSteps::default();
+        assert_eq!(shown(&plan(&verdict(41, supply), &nothing)), "Impossible");
+        assert_eq!(shown(&plan(&verdict(u64::MAX, supply), &further)), "Impossible");
         let mut unread = verdict(11, supply);
         unread.supply = Supply { now: 10, ..Supply::default() };
-        assert_eq!(told(&plan(&unread, &nothing)), "Unknown");
+        assert_eq!(shown(&plan(&unread, &nothing)), "Unknown");
         unread.zones.clear();
-        assert_eq!(told(&plan(&unread, &nothing)), "Unknown");
+        assert_eq!(shown(&plan(&unread, &nothing)), "Unknown");
     }
 
     #[test]
     fn ranges_are_made_by_a_pool_alone() {
         let mut ranges = verdict(3, [1, 4, 1, 4]);
-        ranges.asked.contiguous = true;
-        let nothing = Further::default();
-        assert_eq!(plan(&ranges, &nothing), RepairPlan::Pool { page_kib: 2048, foretold: 4 });
-        ranges.asked.blocks = 5;
+        ranges.request.contiguous = true;
+        let nothing = ExtraSteps::default();
+        assert_eq!(plan(&ranges, &nothing), RepairPlan::Pool { page_kib: 2048, predicted: 4 });
+        ranges.request.blocks = 5;
         assert_eq!(plan(&ranges, &nothing), RepairPlan::Impossible);
         ranges.supply.after_reclaim_and_compaction = None;
         assert_eq!(plan(&ranges, &nothing), RepairPlan::Unknown);
@@ -257,7 +259,7 @@ mod tests {
                     supply: Supply { now, after_compaction: Some(after), ..Supply::default() },
                 })
                 .to_vec();
-            told(&plan(&verdict, &Further::default()))
+            shown(&plan(&verdict, &ExtraSteps::default()))
         };
         assert_eq!(nodes(12), "compact [1] -> 25");
         assert_eq!(nodes(26), "compact [0, 1] -> 30");

@@ -48,8 +48,8 @@ pub struct RangeHolder {
 
 impl RangeMap {
     /// Finds the ranges of the requested size.
-    pub(super) fn new(evidence: &Evidence<'_>, map: &PageblockMap, asked: &BlockRequest) -> Self {
-        let mut list = ranges(evidence, map, asked);
+    pub(super) fn new(evidence: &Evidence<'_>, map: &PageblockMap, request: &BlockRequest) -> Self {
+        let mut list = ranges(evidence, map, request);
         let mut counts = BTreeMap::new();
         for range in &list {
             *counts.entry(range.state).or_default() += 1;
@@ -112,7 +112,7 @@ fn supply(zone: &ZoneSnapshot, list: &[Range]) -> ZoneSupply {
 /// Returns what holds ranges, first the kind that alone holds the most.
 fn holders(evidence: &Evidence<'_>, list: &[Range]) -> Vec<RangeHolder> {
     let mut sums: BTreeMap<HolderKind, [u64; 3]> = BTreeMap::new();
-    for range in list.iter().filter(|range| range.state == RangeState::Held) {
+    for range in list.iter().filter(|range| range.state == RangeState::Unmovable) {
         for holder in &range.holders {
             let [pages, ranges, alone] = sums.entry(holder.kind).or_default();
             *pages += holder.pages;

@@ -11,7 +11,7 @@ const TOLD: usize = 4;
 
 /// Returns the reasons for the verdict, a sentence each.
 pub(super) fn reason(verdict: &Verdict) -> Vec<String> {
-    let ranges = verdict.asked.words();
+    let ranges = verdict.request.words();
     let supply = &verdict.supply;
     let Some(map) = &verdict.ranges else {
         return vec![format!(
@@ -46,14 +46,14 @@ pub(super) fn reason(verdict: &Verdict) -> Vec<String> {
         ),
         State::Unknown => format!("{ranges}: it could not be told whether the machine has them"),
     };
-    let mut told = vec![head];
-    told.extend(nodes(verdict, "migration"));
-    told.push(summary(map));
+    let mut shown = vec![head];
+    shown.extend(nodes(verdict, "migration"));
+    shown.push(summary(map));
     if verdict.state != State::AvailableNow {
-        told.extend(map.holders.iter().take(TOLD).map(held_by));
-        told.extend(nearest(map).map(|range| one(range, verdict.asked.page_bytes())));
+        shown.extend(map.holders.iter().take(TOLD).map(pages_of));
+        shown.extend(nearest(map).map(|range| one(range, verdict.request.page_bytes())));
     }
-    told
+    shown
 }
 
 fn at_most(map: &RangeMap, least: u64) -> String {
@@ -69,20 +69,20 @@ fn summary(map: &RangeMap) -> String {
         (RangeState::Reclaimable, "can be emptied once clean page cache is dropped"),
         (RangeState::NoRoom, "hold only movable pages for which there is no room"),
         (RangeState::NotSetUp, "are not set up yet"),
-        (RangeState::Held, "are held by pages that cannot be moved"),
+        (RangeState::Unmovable, "contain pages that cannot be moved"),
         (RangeState::Outside, "are partly reserved or no memory"),
     ];
     let all: u64 = map.counts.values().sum();
-    let told = states.iter().filter(|(state, _)| map.count(*state) > 0);
-    let told: Vec<_> = told.map(|(state, what)| format!("{} {what}", map.count(*state))).collect();
-    if told.is_empty() {
+    let shown = states.iter().filter(|(state, _)| map.count(*state) > 0);
+    let shown: Vec<_> = shown.map(|(state, what)| format!("{} {what}", map.count(*state))).collect();
+    if shown.is_empty() {
         "no aligned range of this size lies in one zone".to_owned()
     } else {
-        format!("of {} {}", plural(all, "aligned range"), told.join(", "))
+        format!("of {} {}", plural(all, "aligned range"), shown.join(", "))
     }
 }
 
-fn held_by(holder: &RangeHolder) -> String {
+fn pages_of(holder: &RangeHolder) -> String {
     let text = format!(
         "{} hold {} alone, with {} in {}",
         holder.kind.title(),
@@ -96,19 +96,20 @@ fn held_by(holder: &RangeHolder) -> String {
 /// Returns the ranges that the fewest pages hold.
 fn nearest(map: &RangeMap) -> impl Iterator<Item = &Range> {
     let pages = |range: &Range| range.holders.iter().map(|holder| holder.pages).sum::<u64>();
-    let mut held: Vec<_> = map.list.iter().filter(|range| range.state == RangeState::Held).collect();
-    held.sort_by_key(|range| pages(range));
-    held.into_iter().take(TOLD)
+    let mut unmovable: Vec<_> =
+        map.list.iter().filter(|range| range.state == RangeState::Unmovable).collect();
+    unmovable.sort_by_key(|range| pages(range));
+    unmovable.into_iter().take(TOLD)
 }
 
 fn one(range: &Range, page_bytes: u64) -> String {
-    let held: Vec<_> =
+    let unmovable: Vec<_> =
         range.holders.iter().map(|holder| format!("{} ({})", holder.kind.title(), holder.pages)).collect();
     let at = SizeText(range.start_pfn.saturating_mul(page_bytes));
     format!(
-        "nearest to free: the range at {at} (node {}, {}), held by {}",
+        "nearest to free: the range at {at} (node {}, {}), in use by {}",
         range.node,
         range.zone,
-        held.join(", ")
+        unmovable.join(", ")
     )
 }

@@ -8,7 +8,7 @@
 //! `__alloc_contig_migrate_range`.
 
 use freehold::Migratetype;
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, PageblockMap, UnmovableKind, ZonePageblocks};
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub enum RangeState {
     /// A page of it is memory that the kernel has not set up yet; nothing else holds it.
     NotSetUp,
     /// A page of it cannot be moved.
-    Held,
+    Unmovable,
     /// A page of it is reserved or no memory, or belongs to another zone.
     Outside,
 }
@@ -70,14 +70,14 @@ pub struct RangePages {
 }
 
 /// Returns the aligned ranges of the requested size in the requested zones, by ascending frames.
-pub(super) fn ranges(evidence: &Evidence<'_>, map: &PageblockMap, asked: &BlockRequest) -> Vec<Range> {
+pub(super) fn ranges(evidence: &Evidence<'_>, map: &PageblockMap, request: &BlockRequest) -> Vec<Range> {
     let mut found = Vec::new();
     for (at, zone) in map.zones.iter().enumerate() {
-        let wanted = asked.wants(zone.node, &zone.name);
-        if wanted && (asked.zone.is_some() || evidence.ranges.uses_zone(&zone.name)) {
+        let wanted = request.wants(zone.node, &zone.name);
+        if wanted && (request.zone.is_some() || evidence.ranges.uses_zone(&zone.name)) {
             let types = evidence.types.and_then(|types| types.get(at)).map_or(&[][..], Vec::as_slice);
             let pages =
-                RangeReader { evidence, zone, types, pages: map.pageblock_pages(), order: asked.order };
+                RangeReader { evidence, zone, types, pages: map.pageblock_pages(), order: request.order };
             found.extend(pages.read());
         }
     }
@@ -119,22 +119,22 @@ impl RangeReader<'_> {
         let kept = types.iter().filter(kept).count() as u64 * self.pages;
         let blocks = &self.zone.blocks[blocks];
         let sum = |pages: &dyn Fn(&Pageblock) -> u64| blocks.iter().map(pages).sum::<u64>();
-        let held = |why: Held| sum(&|block| u64::from(block.held_by(why)));
+        let unmovable = |why: UnmovableKind| sum(&|block| u64::from(block.pages_of(why)));
         let clean = sum(&|block| u64::from(block.file_clean));
         let movable = sum(&|block| u64::from(block.movable())) - clean;
-        let hugetlb = held(Held::Hugetlb);
+        let hugetlb = unmovable(UnmovableKind::Hugetlb);
         let listed = sum(&|block| u64::from(block.listed));
-        let held_by = [
-            (HolderKind::Slab, held(Held::Slab)),
-            (HolderKind::PageTables, held(Held::PageTable)),
-            (HolderKind::Kernel, held(Held::Kernel) - listed),
-            (HolderKind::Pinned, held(Held::Pinned)),
+        let pages_of = [
+            (HolderKind::Slab, unmovable(UnmovableKind::Slab)),
+            (HolderKind::PageTables, unmovable(UnmovableKind::PageTable)),
+            (HolderKind::Kernel, unmovable(UnmovableKind::Kernel) - listed),
+            (HolderKind::Pinned, unmovable(UnmovableKind::Pinned)),
             (HolderKind::Hugetlb, hugetlb),
-            (HolderKind::Offline, held(Held::Offline)),
-            (HolderKind::Reserved, held(Held::Reserved)),
+            (HolderKind::Offline, unmovable(UnmovableKind::Offline)),
+            (HolderKind::Reserved, unmovable(UnmovableKind::Reserved)),
             (HolderKind::Kept, kept),
         ];
-        let mut holders: Vec<_> = held_by
+        let mut holders: Vec<_> = pages_of
             .map(|(kind, pages)| RangePages { kind, pages })
             .into_iter()
             .filter(|h| h.pages > 0)
@@ -144,11 +144,12 @@ impl RangeReader<'_> {
         }
         holders.sort_by_key(|holder| std::cmp::Reverse(holder.pages));
         let free = sum(&|block| u64::from(block.free)) + listed;
-        let outside = held(Held::Absent) + held(Held::Reserved) > 0 || self.is_shared(start_pfn);
+        let outside = unmovable(UnmovableKind::Absent) + unmovable(UnmovableKind::Reserved) > 0
+            || self.is_shared(start_pfn);
         let state = match (outside, holders.is_empty()) {
             (true, _) => RangeState::Outside,
-            (false, false) => RangeState::Held,
-            (false, true) if held(Held::Deferred) > 0 => RangeState::NotSetUp,
+            (false, false) => RangeState::Unmovable,
+            (false, true) if unmovable(UnmovableKind::Deferred) > 0 => RangeState::NotSetUp,
             (false, true) if free == 1 << self.order => RangeState::Free,
             (false, true) => RangeState::NoRoom,
         };
@@ -158,7 +159,7 @@ impl RangeReader<'_> {
             HolderKind::Hugetlb => smaller,
             kind => kind == HolderKind::Kernel,
         };
-        let perhaps = state == RangeState::Held && holders.iter().all(may_move);
+        let perhaps = state == RangeState::Unmovable && holders.iter().all(may_move);
         let (node, zone) = (self.zone.node, self.zone.name.clone());
         Range { node, zone, start_pfn, state, perhaps, free, movable, clean, holders }
     }

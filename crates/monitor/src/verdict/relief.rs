@@ -23,22 +23,22 @@ pub(super) fn relief(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     if names.unread {
         return vec![format!(
             "`freehold check --size {}` says who holds it",
-            SizeText(verdict.asked.block_bytes).short()
+            SizeText(verdict.request.block_bytes).short()
         )];
     }
-    let page_bytes = verdict.asked.page_bytes().max(1);
+    let page_bytes = verdict.request.page_bytes().max(1);
     let mut found = Vec::new();
     found.extend(names.hugetlb.iter().filter_map(|pool| unused_pool(pool, verdict)));
     let anon = largest(names, |process| process.anon_bytes, "of anonymous memory");
-    found.extend(anon.filter(|(bytes, _)| *bytes >= verdict.asked.block_bytes));
+    found.extend(anon.filter(|(bytes, _)| *bytes >= verdict.request.block_bytes));
     found.extend(largest(names, |process| process.locked_bytes, "that it mlocked"));
     found.extend(largest(names, |process| process.pinned_bytes, "that it pinned"));
     found.extend(tmpfs(names, page_bytes));
     found.extend(slabs(names, page_bytes));
     found.sort_by_key(|(bytes, _)| Reverse(*bytes));
-    let mut told: Vec<_> = found.into_iter().map(|(_, sentence)| sentence).collect();
-    told.extend(for_good(verdict));
-    told
+    let mut shown: Vec<_> = found.into_iter().map(|(_, sentence)| sentence).collect();
+    shown.extend(for_good(verdict));
+    shown
 }
 
 /// Returns the bytes, and a sentence about the pool's unused pages.
@@ -48,7 +48,7 @@ fn unused_pool(pool: &HugetlbPool, verdict: &Verdict) -> Option<(u64, String)> {
     if unused == 0 {
         return None;
     }
-    let blocks = if bytes / verdict.asked.block_bytes.max(1) == 0 { "part of a block" } else { "blocks" };
+    let blocks = if bytes / verdict.request.block_bytes.max(1) == 0 { "part of a block" } else { "blocks" };
     let left = pool.pages.saturating_sub(pool.surplus) - unused;
     let sentence = format!(
         "hugetlb's pool holds {} of {} KiB that nobody uses; `echo {left} > \
@@ -97,12 +97,12 @@ fn slabs(names: &Names, page_bytes: u64) -> Option<(u64, String)> {
 fn for_good(verdict: &Verdict) -> Option<String> {
     let kernels = |kind: HolderKind| matches!(kind, HolderKind::Kernel | HolderKind::PageTables);
     let blocks = |holder: &super::holders::Holder| holder.pageblocks_alone;
-    let held: u64 = verdict.holders.iter().filter(|holder| kernels(holder.kind)).map(blocks).sum();
-    (held > 0).then(|| {
+    let unmovable: u64 = verdict.holders.iter().filter(|holder| kernels(holder.kind)).map(blocks).sum();
+    (unmovable > 0).then(|| {
         format!(
             "{} hold nothing unmovable but kernel and driver pages and page tables; what of them is left once \
              processes have ended, a reboot frees",
-            plural(held, "pageblock")
+            plural(unmovable, "pageblock")
         )
     })
 }
@@ -136,9 +136,9 @@ mod tests {
             process(5, 0, 0, 0),
         ];
         let names = Names { processes, ..Names::default() };
-        let told = |of, what| largest(&names, of, what).map(|(_, said)| said).collect::<Vec<_>>();
+        let shown = |of, what| largest(&names, of, what).map(|(_, said)| said).collect::<Vec<_>>();
         assert_eq!(
-            told(|process| process.anon_bytes, "of anonymous memory"),
+            shown(|process| process.anon_bytes, "of anonymous memory"),
             [
                 "process 2 (p2) holds 50 MiB of anonymous memory",
                 "process 3 (p3) holds 7 MiB of anonymous memory",
@@ -146,11 +146,11 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(|process| process.locked_bytes, "that it mlocked"),
+            shown(|process| process.locked_bytes, "that it mlocked"),
             ["process 2 (p2) holds 3 MiB that it mlocked"]
         );
         assert_eq!(
-            told(|process| process.pinned_bytes, "that it pinned"),
+            shown(|process| process.pinned_bytes, "that it pinned"),
             ["process 4 (p4) holds 9 MiB that it pinned"]
         );
     }

@@ -24,7 +24,7 @@ pub enum Sampled {
     /// Pages that can be moved or dropped, and free ones.
     Movable,
     /// A page that stays.
-    Held,
+    UnmovableKind,
 }
 
 impl Sampled {
@@ -32,7 +32,7 @@ impl Sampled {
     /// for.
     pub fn of(block: &Pageblock, contiguous: bool) -> Self {
         match (block.stuck() > 0 || (block.whole_folio && !contiguous), block.movable() > 0) {
-            (true, _) => Self::Held,
+            (true, _) => Self::UnmovableKind,
             (false, true) => Self::Movable,
             (false, false) => Self::Free,
         }
@@ -99,7 +99,7 @@ pub struct QuickVerdict {
     /// [`State::exit_code`].
     pub exit_code: u8,
     /// The request.
-    pub asked: BlockRequest,
+    pub request: BlockRequest,
     /// The one thing to do, a sentence; `None` if the blocks can be had now.
     pub action: Option<String>,
     /// The reasons, a sentence each.
@@ -118,39 +118,39 @@ pub struct QuickVerdict {
 pub fn judge_quick(
     zones: &[ZoneSnapshot],
     free: &[ZoneFreeBlocks],
-    asked: &BlockRequest,
+    request: &BlockRequest,
     tally: SampleTally,
 ) -> QuickVerdict {
-    let own = asked.zone.is_some();
-    let wanted = wanted_of(zones, asked);
-    let room = wanted.clone().map(|zone| allowed(zone, asked.order, zone.free, own)).sum();
+    let own = request.zone.is_some();
+    let wanted = wanted_of(zones, request);
+    let room = wanted.clone().map(|zone| allowed(zone, request.order, zone.free, own)).sum();
     let listed = |zone: &ZoneSnapshot| {
         let blocks = free.iter().find(|free| free.node == zone.node && free.name == zone.name);
-        let blocks = blocks.map_or(0, |free| free.blocks_from(usize::from(asked.order)));
-        blocks.min(allowed(zone, asked.order, zone.free, own))
+        let blocks = blocks.map_or(0, |free| free.blocks_from(usize::from(request.order)));
+        blocks.min(allowed(zone, request.order, zone.free, own))
     };
-    let now = if asked.contiguous {
+    let now = if request.contiguous {
         Estimate::new(tally.free, tally.sampled, tally.all)
     } else {
         let known = wanted.map(listed).sum();
         Estimate { least: known, likely: known, most: known }
     };
     let emptied = Estimate::new(tally.free + tally.movable, tally.sampled, tally.all);
-    let state = if now.least >= asked.blocks {
+    let state = if now.least >= request.blocks {
         State::AvailableNow
-    } else if emptied.least.min(room) >= asked.blocks {
+    } else if emptied.least.min(room) >= request.blocks {
         State::AfterCompaction
-    } else if emptied.most.max(now.most) < asked.blocks {
+    } else if emptied.most.max(now.most) < request.blocks {
         State::NotBeforeFreed
     } else {
         State::Unknown
     };
-    let reason = reason(asked, state, now, emptied, room, tally);
-    let nodes: BTreeSet<u32> = wanted_of(zones, asked).map(|zone| zone.node).collect();
+    let reason = reason(request, state, now, emptied, room, tally);
+    let nodes: BTreeSet<u32> = wanted_of(zones, request).map(|zone| zone.node).collect();
     let action = advise(&Advice {
-        asked,
+        request,
         state,
-        plan: &plan(asked, state, nodes.into_iter().collect(), emptied.least.min(room)),
+        plan: &plan(request, state, nodes.into_iter().collect(), emptied.least.min(room)),
         now: now.likely,
         relief: Some("leave out --quick to be told who holds it"),
         look_again: "leave out --quick",
@@ -158,7 +158,7 @@ pub fn judge_quick(
     QuickVerdict {
         state,
         exit_code: state.exit_code(),
-        asked: asked.clone(),
+        request: request.clone(),
         action,
         reason,
         now,
@@ -171,21 +171,21 @@ pub fn judge_quick(
 /// Returns the zones that are asked for.
 fn wanted_of<'z>(
     zones: &'z [ZoneSnapshot],
-    asked: &BlockRequest,
+    request: &BlockRequest,
 ) -> impl Iterator<Item = &'z ZoneSnapshot> + Clone {
-    zones.iter().filter(|zone| asked.wants(zone.node, &zone.name))
+    zones.iter().filter(|zone| request.wants(zone.node, &zone.name))
 }
 
 /// Returns what a repair would do, as far as a sample tells.
-fn plan(asked: &BlockRequest, state: State, nodes: Vec<u32>, foretold: u64) -> RepairPlan {
+fn plan(request: &BlockRequest, state: State, nodes: Vec<u32>, predicted: u64) -> RepairPlan {
     match state {
         State::AvailableNow => RepairPlan::Enough,
-        State::AfterCompaction if asked.contiguous => {
-            RepairPlan::Pool { page_kib: asked.block_bytes >> 10, foretold }
+        State::AfterCompaction if request.contiguous => {
+            RepairPlan::Pool { page_kib: request.block_bytes >> 10, predicted }
         }
         State::AfterCompaction => {
             let work = RepairWork::Compact { nodes };
-            RepairPlan::Steps { steps: vec![RepairStep { work, foretold, perhaps: false }] }
+            RepairPlan::Steps { steps: vec![RepairStep { work, predicted, perhaps: false }] }
         }
         State::NotBeforeFreed => RepairPlan::Impossible,
         _ => RepairPlan::Unknown,
@@ -193,14 +193,14 @@ fn plan(asked: &BlockRequest, state: State, nodes: Vec<u32>, foretold: u64) -> R
 }
 
 fn reason(
-    asked: &BlockRequest,
+    request: &BlockRequest,
     state: State,
     now: Estimate,
     emptied: Estimate,
     room: u64,
     tally: SampleTally,
 ) -> Vec<String> {
-    let blocks = asked.words();
+    let blocks = request.words();
     let between = |estimate: Estimate| {
         if estimate.least == estimate.most {
             estimate.likely.to_string()
@@ -247,7 +247,7 @@ mod tests {
         for (all, hits, sampled) in
             [(1000, 300, 100), (1000, 20, 200), (50_000, 25_000, 500), (300, 290, 150)]
         {
-            let mut held = 0;
+            let mut unmovable = 0;
             for _ in 0..2000 {
                 let mut blocks: Vec<bool> = (0..all).map(|at| at < hits).collect();
                 let found = (0..sampled).filter(|&at| {
@@ -257,11 +257,11 @@ mod tests {
                 });
                 let found = found.count() as u64;
                 let estimate = Estimate::new(found, sampled as u64, all as u64);
-                held += u32::from((estimate.least..=estimate.most).contains(&(hits as u64)));
+                unmovable += u32::from((estimate.least..=estimate.most).contains(&(hits as u64)));
                 assert!(estimate.least <= estimate.likely && estimate.likely <= estimate.most);
             }
-            assert!(held >= 1860, "{hits} of {all} by {sampled}: {held} of 2000");
-            assert!(held < 2000, "an interval that is never wrong tells too little");
+            assert!(unmovable >= 1860, "{hits} of {all} by {sampled}: {unmovable} of 2000");
+            assert!(unmovable < 2000, "an interval that is never wrong tells too little");
         }
     }
 
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn a_sample_tells_only_what_it_can() {
         let zone = ZoneSnapshot { name: "Normal".to_owned(), free: 1 << 20, ..ZoneSnapshot::default() };
-        let asked = |blocks| BlockRequest {
+        let request = |blocks| BlockRequest {
             order: 18,
             block_bytes: 1 << 30,
             contiguous: true,
@@ -286,7 +286,7 @@ mod tests {
             zone: None,
         };
         let tally = SampleTally { all: 100, sampled: 50, free: 10, movable: 20 };
-        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &asked(blocks), tally).state;
+        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &request(blocks), tally).state;
         let states = [10, 4, 5, 60, 90].map(state);
         assert_eq!(
             states,
@@ -299,7 +299,7 @@ mod tests {
             ]
         );
         let tally = SampleTally { free: 0, ..tally };
-        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &asked(blocks), tally).state;
+        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &request(blocks), tally).state;
         assert_eq!([4, 5].map(state), [State::AfterCompaction, State::Unknown], "there is room for four");
     }
 }

@@ -1,6 +1,6 @@
 //! A verdict in words.
 
-use freehold_linux::pageblocks::Held;
+use freehold_linux::pageblocks::UnmovableKind;
 
 use super::answer::{State, Verdict};
 use super::doubt::Doubt;
@@ -14,33 +14,33 @@ const TOLD: usize = 4;
 
 /// Returns the reasons for the verdict, a sentence each.
 pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> {
-    if verdict.asked.contiguous {
+    if verdict.request.contiguous {
         return range_sentences::reason(verdict);
     }
     let supply = &verdict.supply;
-    let blocks = verdict.asked.words();
-    let mut told = Vec::new();
+    let blocks = verdict.request.words();
+    let mut shown = Vec::new();
     match verdict.state {
-        State::AvailableNow => told.push(format!("{blocks} can be had now: {} are free", supply.now)),
+        State::AvailableNow => shown.push(format!("{blocks} can be had now: {} are free", supply.now)),
         State::AfterSetup => {
-            let mib = evidence.map.map_or(0, |map| map.held_pages(Held::Deferred)) * page_kib(evidence) / 1024;
-            told.push(format!(
+            let mib = evidence.map.map_or(0, |map| map.unmovable_pages(UnmovableKind::Deferred)) * page_kib(evidence) / 1024;
+            shown.push(format!(
                 "{blocks} should be available once the kernel has set up {mib} more MiB of memory, which was not \
                  tried: {} are free now",
                 supply.now
             ));
         }
-        State::AfterCompaction => told.push(format!(
+        State::AfterCompaction => shown.push(format!(
             "{blocks} can be had only after compaction: {} are free now, {}",
             supply.now,
             after(supply.after_compaction, supply.after_compaction_at_most, "it")
         )),
-        State::AfterReclaim => told.push(format!(
+        State::AfterReclaim => shown.push(format!(
             "{blocks} can be had only after reclaim: {} are free now, {} once clean page cache is dropped",
             supply.now,
             supply.after_reclaim.unwrap_or(0)
         )),
-        State::AfterReclaimAndCompaction => told.push(format!(
+        State::AfterReclaimAndCompaction => shown.push(format!(
             "{blocks} can be had only after reclaim and compaction: {} are free now, {}, {}",
             supply.now,
             after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
@@ -50,9 +50,9 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
                 "clean page cache is dropped and the rest compacted"
             )
         )),
-        State::NotBeforeFreed => told.push(format!(
+        State::NotBeforeFreed => shown.push(format!(
             "{blocks} cannot be {} before memory is freed or the machine reboots: {} are free now, {}, {}",
-            if supply.after_reclaim_and_compaction_at_most < Some(verdict.asked.blocks) { "had" } else { "promised" },
+            if supply.after_reclaim_and_compaction_at_most < Some(verdict.request.blocks) { "had" } else { "promised" },
             supply.now,
             after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
             after(
@@ -62,45 +62,45 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
             )
         )),
         State::Unknown if verdict.zones.is_empty() => {
-            told.push("the machine has no such zone or node".to_owned());
+            shown.push("the machine has no such zone or node".to_owned());
         }
-        State::Unknown => told.push(format!(
+        State::Unknown => shown.push(format!(
             "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them could not \
              be told",
             supply.now
         )),
     }
     if verdict.state != State::AvailableNow {
-        told.extend(verdict.cannot_tell.map(|doubt| doubted(doubt, evidence)));
+        shown.extend(verdict.undecided.map(|doubt| doubted(doubt, evidence)));
     }
-    told.extend(nodes(verdict, "compaction"));
-    kept_back(verdict, &mut told);
+    shown.extend(nodes(verdict, "compaction"));
+    kept_back(verdict, &mut shown);
     if verdict.state != State::AvailableNow {
-        what_keeps_it(verdict, evidence, &mut told);
+        what_keeps_it(verdict, evidence, &mut shown);
     }
-    told
+    shown
 }
 
 /// Adds what stops compaction, and who holds pageblocks.
-fn what_keeps_it(verdict: &Verdict, evidence: &Evidence<'_>, told: &mut Vec<String>) {
+fn what_keeps_it(verdict: &Verdict, evidence: &Evidence<'_>, shown: &mut Vec<String>) {
     let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
-    told.extend(stops.map(|(zone, pfn)| {
+    shown.extend(stops.map(|(zone, pfn)| {
         format!(
             "compaction of node {}, zone {} may give up at pfn {pfn:#x}, at a dirty compound page of page cache \
              that it cannot split and may find no place for; write back what is dirty first (`sync`)",
             zone.node, zone.name
         )
     }));
-    told.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(held_by));
-    told.extend(on_lists(evidence, verdict));
-    told.extend(charged(verdict));
+    shown.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(pages_of));
+    shown.extend(on_lists(evidence, verdict));
+    shown.extend(charged(verdict));
     if verdict.state == State::NotBeforeFreed {
-        told.extend(in_use(evidence, verdict));
+        shown.extend(in_use(evidence, verdict));
     }
 }
 
 /// Adds which free blocks requests cannot have, and where others are.
-fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
+fn kept_back(verdict: &Verdict, shown: &mut Vec<String>) {
     let kept: u64 = verdict
         .zones
         .iter()
@@ -109,16 +109,16 @@ fn kept_back(verdict: &Verdict, told: &mut Vec<String>) {
     let unusable: u64 = verdict.zones.iter().map(|zone| zone.unusable).sum();
     if unusable > 0 {
         let is = if unusable == 1 { "is" } else { "are" };
-        told.push(format!(
+        shown.push(format!(
             "{unusable} more {is} free that HighAtomic reserves, CMA or isolation keep from requests"
         ));
     }
     if kept > 0 {
         let is = if kept == 1 { "is" } else { "are" };
-        told.push(format!("{kept} more {is} free that the low watermarks and the lowmem reserve keep back"));
+        shown.push(format!("{kept} more {is} free that the low watermarks and the lowmem reserve keep back"));
     }
     if verdict.supply.deferred > 0 {
-        told.push(format!(
+        shown.push(format!(
             "{} more lie in memory that the kernel has not set up yet; whether a request gets them was not tried",
             verdict.supply.deferred
         ));
@@ -147,7 +147,7 @@ fn doubted(doubt: Doubt, evidence: &Evidence<'_>) -> String {
     }
 }
 
-fn held_by(holder: &Holder) -> String {
+fn pages_of(holder: &Holder) -> String {
     let text = format!(
         "{} hold {} alone, with {} in {}",
         holder.kind.title(),
@@ -178,8 +178,8 @@ fn on_lists(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
 
 /// Returns the cgroups that are charged for unmovable pages.
 fn charged(verdict: &Verdict) -> Option<String> {
-    let told = verdict.charges.iter().take(TOLD);
-    let named: Vec<_> = told
+    let shown = verdict.charges.iter().take(TOLD);
+    let named: Vec<_> = shown
         .map(|charge| format!("{} {} in {}", charge.cgroup, plural(charge.pages, "page"), charge.pageblocks))
         .collect();
     (!named.is_empty()).then(|| {
@@ -192,7 +192,7 @@ fn charged(verdict: &Verdict) -> Option<String> {
 
 /// Returns the memory in use that compaction can move and only its owner frees.
 fn in_use(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<String> {
-    let zones = evidence.map?.zones.iter().filter(|zone| verdict.asked.wants(zone.node, &zone.name));
+    let zones = evidence.map?.zones.iter().filter(|zone| verdict.request.wants(zone.node, &zone.name));
     let (mut anon, mut busy, mut unevictable) = (0, 0, 0);
     for block in zones.flat_map(|zone| &zone.blocks) {
         anon += u64::from(block.anon);

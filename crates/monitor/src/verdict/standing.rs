@@ -38,7 +38,7 @@ pub struct Standing {
     pub supply: Supply,
     /// Why what compaction brings cannot be told within 5 %.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cannot_tell: Option<Doubt>,
+    pub undecided: Option<Doubt>,
     /// The verdict in a sentence.
     pub sentence: String,
     /// The one thing to do, a sentence, as [`super::Verdict::action`]; `None` if a block can be had now.
@@ -80,7 +80,7 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
     let has_gigantic = surveyed.is_some() && gigantic > huge && machine.memory_bytes >= GIGANTIC_BYTES;
     let orders = [Some(huge), has_gigantic.then_some(gigantic)];
     let of_order = |order: u8| {
-        let asked = BlockRequest {
+        let request = BlockRequest {
             order,
             block_bytes: page_bytes << order,
             contiguous: order > largest,
@@ -89,15 +89,15 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
             allowed_nodes: None,
             zone: None,
         };
-        let verdict = judge(&evidence, &asked);
+        let verdict = judge(&evidence, &request);
         Standing {
-            block_bytes: asked.block_bytes,
+            block_bytes: request.block_bytes,
             order,
-            contiguous: asked.contiguous,
+            contiguous: request.contiguous,
             state: verdict.state,
             supply: verdict.supply,
-            cannot_tell: verdict.cannot_tell,
-            sentence: sentence(&asked, verdict.state, &verdict.supply, verdict.cannot_tell.is_some()),
+            undecided: verdict.undecided,
+            sentence: sentence(&request, verdict.state, &verdict.supply, verdict.undecided.is_some()),
             action: match verdict.state {
                 State::Unknown if is_surveying => Some(SURVEYING.to_owned()),
                 _ => verdict.action,
@@ -117,8 +117,8 @@ fn mobility(sample: &Sample) -> Mobility {
 }
 
 /// Returns a sentence such as `2M: available now; 5006 are free, 5900 after compaction, 9000 after reclaim and
-/// compaction`. Where the bounds `are_far_apart`, both are told, such as `5900 to 6400 after compaction`.
-fn sentence(asked: &BlockRequest, state: State, supply: &Supply, are_far_apart: bool) -> String {
+/// compaction`. Where the bounds `are_far_apart`, both are shown, such as `5900 to 6400 after compaction`.
+fn sentence(request: &BlockRequest, state: State, supply: &Supply, are_far_apart: bool) -> String {
     let how = match state {
         State::AvailableNow => "available now",
         State::AfterSetup => "available once the kernel has set up more memory",
@@ -138,7 +138,7 @@ fn sentence(asked: &BlockRequest, state: State, supply: &Supply, are_far_apart: 
     };
     format!(
         "{}: {how}; {} {are} free{}{}",
-        SizeText(asked.block_bytes).short(),
+        SizeText(request.block_bytes).short(),
         supply.now,
         then(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
         then(
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn bounds_that_are_far_apart_are_both_told() {
-        let asked = BlockRequest {
+        let request = BlockRequest {
             order: 9,
             block_bytes: 2 << 20,
             contiguous: false,
@@ -184,9 +184,9 @@ mod tests {
             after_reclaim_and_compaction_at_most: Some(7),
             ..Supply::default()
         };
-        let told = |are_far_apart| sentence(&asked, State::AvailableNow, &supply, are_far_apart);
+        let shown = |are_far_apart| sentence(&request, State::AvailableNow, &supply, are_far_apart);
         let close = "2M: available now; 1 is free, 5 after compaction, 7 after reclaim and compaction";
-        assert_eq!(told(false), close);
-        assert_eq!(told(true), close.replace("5 after", "5 to 9 after"));
+        assert_eq!(shown(false), close);
+        assert_eq!(shown(true), close.replace("5 after", "5 to 9 after"));
     }
 }

@@ -49,7 +49,7 @@ pub struct RepairStep {
     #[serde(flatten)]
     pub work: RepairWork,
     /// Blocks that requests can have after it, the lower bound.
-    pub foretold: u64,
+    pub predicted: u64,
     /// True if the forecast is an upper bound: it holds if all pages whose kind no flag tells turn out to be
     /// free on per-CPU lists, or dirty page cache.
     pub perhaps: bool,
@@ -71,7 +71,7 @@ pub enum RepairPlan {
         /// The size of a page of the pool in KiB.
         page_kib: u64,
         /// Ranges that can be had by it, the lower bound.
-        foretold: u64,
+        predicted: u64,
     },
     /// Nothing: no step would make enough.
     Impossible,

@@ -53,7 +53,7 @@ pub fn check(
     let config = image.config(&zones, switches)?;
     let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Watched>(&config)];
     let witness = Witness::default();
-    let memory = Memory::<Watched>::watched(&config, &mut metadata, &witness)
+    let memory = Memory::<Watched>::with_tracepoints(&config, &mut metadata, &witness)
         .map_err(|error| TranscriptError::BadStart(error.to_string()))?;
     image.restore(&memory)?;
     memory.check().map_err(|broken| TranscriptError::BadStart(broken.to_string()))?;
@@ -117,7 +117,7 @@ fn read_operation(
 ) -> Result<Option<Vec<u8>>, TranscriptError> {
     words.clear();
     let mut text = None;
-    let mut told = matches!(step.op, Op::Set { .. }).then(|| player.told().clone());
+    let mut recorded = matches!(step.op, Op::Set { .. }).then(|| player.recorded().clone());
     loop {
         let word = transcript.word()?;
         match word {
@@ -130,13 +130,13 @@ fn read_operation(
             Word::End { .. } => return Err(transcript.nonsense(word)),
             _ => {}
         }
-        if let Some(told) = &mut told {
-            told.take(word);
+        if let Some(recorded) = &mut recorded {
+            recorded.take(word);
         }
         words.push(word);
         if matches!(word, Word::PerCpuNow { .. }) {
-            if let Some(told) = told {
-                player.tell(told);
+            if let Some(recorded) = recorded {
+                player.record(recorded);
             }
             return Ok(text);
         }

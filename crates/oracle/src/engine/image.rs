@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use freehold::{
-    Locks, Memory, MemoryConfig, Migratetype, Order, Pfn, Sections, Switches, Zone, ZoneConfig, ZoneType,
+    Memory, MemoryConfig, Migratetype, Order, Pfn, Platform, Sections, Switches, Zone, ZoneConfig, ZoneType,
 };
 
 use super::numbers::{Numbers, value};
@@ -124,7 +124,7 @@ impl Image {
     ///
     /// # Errors
     /// [`TranscriptError::BadStart`].
-    pub(crate) fn restore<L: Locks>(&self, memory: &Memory<'_, L>) -> Result<(), TranscriptError> {
+    pub(crate) fn restore<L: Platform>(&self, memory: &Memory<'_, L>) -> Result<(), TranscriptError> {
         let zone = &memory.zones()[0];
         let bad = |error: String| TranscriptError::BadStart(error);
         self.restore_block_types(zone)?;
@@ -165,7 +165,7 @@ impl Image {
         Ok(())
     }
 
-    fn restore_block_types<L: Locks>(&self, zone: &Zone<'_, L>) -> Result<(), TranscriptError> {
+    fn restore_block_types<L: Platform>(&self, zone: &Zone<'_, L>) -> Result<(), TranscriptError> {
         let pageblock = zone.pageblock_order().pages();
         let runs: Vec<_> = self
             .words

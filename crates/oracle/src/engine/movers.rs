@@ -9,7 +9,7 @@ use crate::transcript::Word;
 
 /// The contents of a slot.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct BlockInUse {
     pub(super) pfn: Pfn,
     pub(super) order: Order,
 }
@@ -20,11 +20,11 @@ pub(super) struct Movable(HashMap<Pfn, u32>);
 
 impl Movable {
     /// Notes whether the block of a slot can be moved. Only single pages can.
-    pub(super) fn set(&mut self, held: Held, slot: u32, movable: bool) {
-        if movable && held.order == Order::ZERO {
-            self.0.insert(held.pfn, slot);
+    pub(super) fn set(&mut self, in_use: BlockInUse, slot: u32, movable: bool) {
+        if movable && in_use.order == Order::ZERO {
+            self.0.insert(in_use.pfn, slot);
         } else {
-            self.0.remove(&held.pfn);
+            self.0.remove(&in_use.pfn);
         }
     }
 }
@@ -32,7 +32,7 @@ impl Movable {
 /// Moves pages from slot to slot's new place, and tells of each.
 pub(super) struct Mover<'p> {
     pub(super) movable: &'p mut Movable,
-    pub(super) slots: &'p mut [Option<Held>],
+    pub(super) slots: &'p mut [Option<BlockInUse>],
     pub(super) witness: &'p Witness,
 }
 
@@ -44,8 +44,8 @@ impl Relocate for Mover<'_> {
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
         let Some(slot) = self.movable.0.remove(&from) else { return false };
         self.movable.0.insert(to, slot);
-        if let Some(held) = self.slots.get_mut(slot as usize) {
-            *held = Some(Held { pfn: to, order });
+        if let Some(in_use) = self.slots.get_mut(slot as usize) {
+            *in_use = Some(BlockInUse { pfn: to, order });
         }
         self.witness.note(Word::Moved { order, pfn: from });
         self.witness.note(Word::MovedTo { pfn: to });

@@ -2,7 +2,7 @@
 
 use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
-use super::movers::{Held, Movable, Mover};
+use super::movers::{BlockInUse, Movable, Mover};
 use super::numbers::{Numbers, value};
 use super::witness::Witness;
 use super::writer::Writer;
@@ -19,7 +19,7 @@ const EINVAL: u16 = 22;
 pub(crate) struct Player<'e, 'm> {
     writer: Writer<'e, 'm, Watched>,
     witness: &'e Witness,
-    slots: Vec<Option<Held>>,
+    slots: Vec<Option<BlockInUse>>,
     movable: Movable,
     /// True if the requests go through an `Exclusive`, not through the CPU lists' locks.
     owned: bool,
@@ -35,10 +35,10 @@ impl<'e, 'm> Player<'e, 'm> {
     pub(crate) fn new(
         memory: &'e Memory<'m, Watched>,
         witness: &'e Witness,
-        told: Numbers,
+        recorded: Numbers,
         owned: bool,
     ) -> Self {
-        let writer = Writer { memory, told };
+        let writer = Writer { memory, recorded };
         let written = value::CHANGING.map(|field| writer.value(field));
         witness.take(&mut Vec::new());
         let (slots, movable) = (Vec::new(), Movable::default());
@@ -50,13 +50,13 @@ impl<'e, 'm> Player<'e, 'm> {
     }
 
     /// Returns the numbers that the engine was told.
-    pub(crate) fn told(&self) -> &Numbers {
-        &self.writer.told
+    pub(crate) fn recorded(&self) -> &Numbers {
+        &self.writer.recorded
     }
 
     /// Tells the engine new numbers, which the next step sets.
-    pub(crate) fn tell(&mut self, told: Numbers) {
-        self.writer.told = told;
+    pub(crate) fn record(&mut self, recorded: Numbers) {
+        self.writer.recorded = recorded;
     }
 
     /// Returns the words of the last step.
@@ -116,11 +116,11 @@ impl<'e, 'm> Player<'e, 'm> {
         }
     }
 
-    fn held(&mut self, slot: u32) -> Option<Held> {
+    fn in_use(&mut self, slot: u32) -> Option<BlockInUse> {
         self.slots.get_mut(slot as usize)?.take()
     }
 
-    fn fill(&mut self, slot: u32, held: Held) {
+    fn fill(&mut self, slot: u32, in_use: BlockInUse) {
         let slot = slot as usize;
         if slot as u64 >= MOST_SLOTS {
             return;
@@ -128,7 +128,7 @@ impl<'e, 'm> Player<'e, 'm> {
         if self.slots.len() <= slot {
             self.slots.resize(slot + 1, None);
         }
-        self.slots[slot] = Some(held);
+        self.slots[slot] = Some(in_use);
     }
 
     fn request(step: Step, order: Order, gfp: GfpFlags) -> Request {
@@ -145,15 +145,15 @@ impl<'e, 'm> Player<'e, 'm> {
                 Ok(pfn) => {
                     // A module's page is not on the LRU until it is marked.
                     let _ = zone.set_movable(pfn, false);
-                    self.fill(step.slot, Held { pfn, order });
+                    self.fill(step.slot, BlockInUse { pfn, order });
                     vec![Word::Answer { pfn }]
                 }
                 Err(_) => vec![Word::Refused],
             },
             Op::Free => {
-                if let Some(held) = self.held(step.slot) {
-                    self.movable.set(held, step.slot, false);
-                    let freed = self.free(step.cpu.into(), held);
+                if let Some(in_use) = self.in_use(step.slot) {
+                    self.movable.set(in_use, step.slot, false);
+                    let freed = self.free(step.cpu.into(), in_use);
                     debug_assert!(freed.is_ok(), "{step}: {freed:?}");
                 }
                 vec![]
@@ -180,7 +180,7 @@ impl<'e, 'm> Player<'e, 'm> {
             Op::Contig { pages, from, cma } => self.contig(step, pages, from, cma).into_iter().collect(),
             Op::Set { tunable, value } => {
                 self.set(tunable, value);
-                vec![outcome(self.writer.told.outcome)]
+                vec![outcome(self.writer.recorded.outcome)]
             }
             Op::RelaxBoost { pages } => {
                 zone.relax_boost(pages);
@@ -191,9 +191,9 @@ impl<'e, 'm> Player<'e, 'm> {
                 vec![]
             }
             Op::Mark(_) | Op::Pin => {
-                if let Some(&Some(held)) = self.slots.get(step.slot as usize) {
-                    let _ = zone.set_movable(held.pfn, step.op != Op::Mark(false));
-                    self.movable.set(held, step.slot, step.op == Op::Mark(true));
+                if let Some(&Some(in_use)) = self.slots.get(step.slot as usize) {
+                    let _ = zone.set_movable(in_use.pfn, step.op != Op::Mark(false));
+                    self.movable.set(in_use, step.slot, step.op == Op::Mark(true));
                 }
                 vec![]
             }
@@ -212,20 +212,20 @@ impl<'e, 'm> Player<'e, 'm> {
         }
     }
 
-    fn free(&self, cpu: u16, held: Held) -> Result<(), FreeError> {
+    fn free(&self, cpu: u16, in_use: BlockInUse) -> Result<(), FreeError> {
         let memory = self.writer.memory;
         match self.owned.then(|| memory.exclusive(cpu)).flatten() {
-            Some(mut owner) => owner.free(held.pfn, held.order),
-            None => memory.free(cpu, held.pfn, held.order),
+            Some(mut owner) => owner.free(in_use.pfn, in_use.order),
+            None => memory.free(cpu, in_use.pfn, in_use.order),
         }
     }
 
     fn split(&mut self, slot: u32) {
-        let Some(held) = self.held(slot) else { return };
-        let split = self.writer.memory.split(held.pfn, held.order, Order::ZERO);
+        let Some(in_use) = self.in_use(slot) else { return };
+        let split = self.writer.memory.split(in_use.pfn, in_use.order, Order::ZERO);
         debug_assert!(split.is_ok(), "{split:?}");
-        for page in 0..held.order.pages() {
-            self.fill(slot + page as u32, Held { pfn: held.pfn.add(page), order: Order::ZERO });
+        for page in 0..in_use.order.pages() {
+            self.fill(slot + page as u32, BlockInUse { pfn: in_use.pfn.add(page), order: Order::ZERO });
         }
     }
 
@@ -250,18 +250,18 @@ impl<'e, 'm> Player<'e, 'm> {
     /// The new numbers come from the kernel: computing them is not part of the allocator.
     fn set(&mut self, tunable: Tunable, _value: u64) {
         let zone = self.writer.zone();
-        let told = &self.writer.told;
+        let recorded = &self.writer.recorded;
         match tunable {
             Tunable::WatermarkBoostFactor => {
-                zone.set_watermark_boost_factor(told.zone(value::BOOST_FACTOR) as u32);
+                zone.set_watermark_boost_factor(recorded.zone(value::BOOST_FACTOR) as u32);
             }
             Tunable::MinFreeKbytes | Tunable::WatermarkScaleFactor => {
-                zone.set_watermarks(told.watermarks());
+                zone.set_watermarks(recorded.watermarks());
             }
             Tunable::PercpuPagelistHighFraction => {}
         }
         for cpu in 0..self.writer.memory.cpus() {
-            zone.set_percpu_settings(cpu, told.percpu_settings(cpu.into()));
+            zone.set_percpu_settings(cpu, recorded.percpu_settings(cpu.into()));
         }
     }
 }
@@ -291,9 +291,9 @@ impl Player<'_, '_> {
             return Some(outcome(EBUSY));
         }
         for page in 0..pages {
-            let held = Held { pfn: first.add(page.into()), order: Order::ZERO };
-            let _ = self.writer.zone().set_movable(held.pfn, false);
-            self.fill(step.slot + 1 + page, held);
+            let in_use = BlockInUse { pfn: first.add(page.into()), order: Order::ZERO };
+            let _ = self.writer.zone().set_movable(in_use.pfn, false);
+            self.fill(step.slot + 1 + page, in_use);
         }
         Some(outcome(0))
     }
@@ -323,7 +323,7 @@ impl Player<'_, '_> {
         for (number, pfn) in found.iter().enumerate() {
             let Some(pfn) = *pfn else { continue };
             let _ = self.writer.zone().set_movable(pfn, false);
-            self.fill(step.slot + number as u32, Held { pfn, order: Order::ZERO });
+            self.fill(step.slot + number as u32, BlockInUse { pfn, order: Order::ZERO });
             words.push(Word::Answer { pfn });
         }
         words.push(Word::Outcome { errno: 0, number: count as u64 });

@@ -1,6 +1,6 @@
 //! Writes an engine's zone in the words of the oracle.
 
-use freehold::{Locks, Memory, Migratetype, Order, Pfn, Zone};
+use freehold::{Memory, Migratetype, Order, Pfn, Platform, Zone};
 
 use super::numbers::{
     BELOW_HIGH, BOOSTED, FLUSH_NEEDS_BATCH, Numbers, PREVIOUS_FREE_HIGH_ORDER, RECLAIM_ACTIVE, cpu_value,
@@ -9,13 +9,13 @@ use super::numbers::{
 use crate::transcript::Word;
 
 /// Writes an engine's zone in the words of the oracle.
-pub(crate) struct Writer<'e, 'm, L: Locks> {
+pub(crate) struct Writer<'e, 'm, L: Platform> {
     pub(super) memory: &'e Memory<'m, L>,
     /// Numbers that the engine was told.
-    pub(super) told: Numbers,
+    pub(super) recorded: Numbers,
 }
 
-impl<'m, L: Locks> Writer<'_, 'm, L> {
+impl<'m, L: Platform> Writer<'_, 'm, L> {
     pub(super) fn zone(&self) -> &'m Zone<'m, L> {
         &self.memory.zones()[0]
     }
@@ -43,7 +43,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
                     | flag(state.below_high, BELOW_HIGH)
             }
             value::ISOLATED => zone.isolated_pageblocks(),
-            other => self.told.zone(other),
+            other => self.recorded.zone(other),
         }
     }
 
@@ -51,7 +51,7 @@ impl<'m, L: Locks> Writer<'_, 'm, L> {
     pub(super) fn cpu_values(&self, cpu: u16, write: &mut impl FnMut(Word)) {
         let zone = self.zone();
         let state = zone.percpu_state(cpu).unwrap_or_default();
-        let settings = zone.percpu_settings(cpu).unwrap_or_else(|| self.told.percpu_settings(cpu.into()));
+        let settings = zone.percpu_settings(cpu).unwrap_or_else(|| self.recorded.percpu_settings(cpu.into()));
         let flag = |set: bool, bit| if set { bit } else { 0 };
         let flags = flag(state.last_free_was_high_order, PREVIOUS_FREE_HIGH_ORDER)
             | flag(settings.flush_needs_batch, FLUSH_NEEDS_BATCH);

@@ -41,7 +41,8 @@ impl Mix {
     pub(super) fn request(&self, b: &mut Builder) -> (u8, GfpFlags, Kind) {
         let order = b.weighed(self.orders);
         let kind = b.weighed(&self.kinds);
-        let gfp = if self.special > 0 && b.chance(self.special) { b.rights() } else { b.request(kind) };
+        let gfp =
+            if self.special > 0 && b.with_probability(self.special) { b.rights() } else { b.request(kind) };
         (order, gfp, kind)
     }
 }
@@ -53,18 +54,18 @@ pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
     b.phase(steps, |b| {
         while !b.done() {
             let run = b.rng.usize(1..=longest);
-            let below = b.held_pages() < aim;
-            if b.chance(if below { 75 } else { 25 }) || b.held.is_empty() {
+            let below = b.unmovable_pages() < aim;
+            if b.with_probability(if below { 75 } else { 25 }) || b.in_use.is_empty() {
                 for _ in b.times(run) {
                     let (order, gfp, _) = mix.request(b);
                     b.hold(order, gfp);
                 }
             } else {
                 let leaving = b.leaving();
-                b.free_held(b.times(run).len(), leaving);
+                b.free_in_use(b.times(run).len(), leaving);
             }
             // Without free slots no step was written, and none would ever be.
-            if b.held_pages() > b.zone.pages() * 2 {
+            if b.unmovable_pages() > b.zone.pages() * 2 {
                 b.relieve(100);
             }
         }
@@ -77,7 +78,7 @@ pub(super) fn mixed_orders(b: &mut Builder) {
     let percent = b.pick(&[5, 25, 50, 75, 90, 97, 105]);
     let steps = b.rng.usize(200..4000);
     churn(b, &mix, percent, steps);
-    if b.chance(20) {
+    if b.with_probability(20) {
         b.relieve(30);
     }
 }

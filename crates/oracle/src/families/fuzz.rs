@@ -18,11 +18,11 @@ pub(super) fn fuzz(b: &mut Builder) {
             rare(b, &mix, percent);
         }
     });
-    if b.chance(8) {
+    if b.with_probability(8) {
         let text = b.pick(&[Op::PageTypeInfo, Op::BuddyInfo]);
         b.act(text);
     }
-    if b.chance(25) {
+    if b.with_probability(25) {
         let aim = b.pick(&[0, 20, 60]);
         b.relieve(aim);
     }
@@ -54,18 +54,18 @@ fn split(b: &mut Builder, mix: &Mix, _: u64) {
     let order = b.weighed(&[(60, 1), (40, 2), (30, 3), (10, 4), (6, 5), (2, 7), (1, 9), (1, 10)]);
     if let Some(slot) = b.alloc_for_split(order, gfp) {
         let pages = b.split(slot);
-        b.held.extend(pages);
+        b.in_use.extend(pages);
     }
 }
 
 /// Marks a few blocks, and unmarks a few.
 fn mark(b: &mut Builder, _: &Mix, _: u64) {
     for _ in 0..4 {
-        if b.held.is_empty() {
+        if b.in_use.is_empty() {
             return b.act(Op::Refresh);
         }
-        let at = b.rng.usize(..b.held.len());
-        let (slot, movable) = (b.held[at], b.chance(75));
+        let at = b.rng.usize(..b.in_use.len());
+        let (slot, movable) = (b.in_use[at], b.with_probability(75));
         b.mark(slot, movable);
     }
 }
@@ -76,7 +76,7 @@ fn relax(b: &mut Builder, _: &Mix, _: u64) {
 }
 
 fn reclaim(b: &mut Builder, _: &Mix, _: u64) {
-    let active = b.chance(30);
+    let active = b.with_probability(30);
     b.act(Op::ReclaimActive(active));
 }
 
@@ -102,8 +102,8 @@ pub(super) fn odd_zones(b: &mut Builder) {
     ]);
     let steps = b.rng.usize(300..6000);
     b.phase(steps, stretch);
-    let held = b.held.clone();
-    mark_some(b, &held[..held.len().min(50)], 10);
+    let in_use = b.in_use.clone();
+    mark_some(b, &in_use[..in_use.len().min(50)], 10);
     let aim = b.pick(&[0, 20, 50]);
     b.relieve(aim);
 }

@@ -24,8 +24,8 @@ fn one_order(b: &mut Builder, order: u8) {
         }
         let leaving = b.leaving();
         let back = if b.rng.bool() { count } else { count / 2 };
-        b.free_held(b.times(back).len(), leaving);
-        if b.held_pages() > b.share(110) {
+        b.free_in_use(b.times(back).len(), leaving);
+        if b.unmovable_pages() > b.share(110) {
             b.relieve(50);
         }
     }
@@ -38,7 +38,7 @@ pub(super) fn fragmentation(b: &mut Builder) {
     let percent = b.pick(&[40, 70, 95, 105]);
     let mut pool = fill(b, gfp, percent);
     thin_out(b, &mut pool);
-    b.held.append(&mut pool);
+    b.in_use.append(&mut pool);
     let kind = if b.rng.bool() { kind } else { b.kind() };
     for larger in (0..=LARGEST_ORDER).rev() {
         let count = b.rng.usize(1..40);

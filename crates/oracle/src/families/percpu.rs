@@ -15,7 +15,7 @@ pub(super) fn percpu(b: &mut Builder) {
         (6, high_orders),
     ]);
     turn(b);
-    if b.held_pages() > b.share(90) {
+    if b.unmovable_pages() > b.share(90) {
         b.relieve(40);
     }
 }
@@ -30,14 +30,14 @@ pub(super) fn two_cpus(b: &mut Builder) {
         while !b.done() {
             b.cpu = b.rng.u8(..2);
             let steps = b.rng.usize(1..=longest);
-            if b.chance(90) {
+            if b.with_probability(90) {
                 churn(b, &mix, percent, steps);
             } else {
                 b.phase(steps * 4, percpu);
             }
         }
     });
-    if b.chance(30) {
+    if b.with_probability(30) {
         b.relieve(20);
     }
 }
@@ -54,7 +54,7 @@ fn long_runs(b: &mut Builder) {
     }
     let leaving = b.pick(&[Leaving::Newest, Leaving::Oldest, Leaving::Random]);
     let back = b.pick(&[count, count / 2, count + count / 2]);
-    b.free_held(b.times(back).len(), leaving);
+    b.free_in_use(b.times(back).len(), leaving);
 }
 
 /// Allocates a few and frees a few, many times.
@@ -70,7 +70,7 @@ fn saw(b: &mut Builder) {
             b.hold(order, gfp);
         }
         let down = b.rng.usize(..=height);
-        b.free_held(b.times(down).len(), Leaving::Newest);
+        b.free_in_use(b.times(down).len(), Leaving::Newest);
     }
     // A turn must write at least one step, or the loop does not end.
     b.act(Op::Refresh);
@@ -97,7 +97,7 @@ fn emptied(b: &mut Builder) {
 /// Leaves so little free memory that lists are kept short.
 fn near_the_end(b: &mut Builder) {
     let mix = Mix { orders: &PERCPU_ORDERS, ..Mix::any(b) };
-    while b.held_pages() < b.share(92) && !b.done() {
+    while b.unmovable_pages() < b.share(92) && !b.done() {
         let (_, gfp, _) = mix.request(b);
         b.hold(9, gfp);
     }
@@ -110,12 +110,12 @@ fn near_the_end(b: &mut Builder) {
 fn high_orders(b: &mut Builder) {
     let order = b.pick(&[1, 2, 3, 3, 4, 9]);
     let kind = b.kind();
-    let gfp = if b.chance(20) { Rights::Atomic.gfp(b.kernel) } else { b.request(kind) };
+    let gfp = if b.with_probability(20) { Rights::Atomic.gfp(b.kernel) } else { b.request(kind) };
     let count = b.rng.usize(4..(b.share(50) >> order).clamp(5, 600) as usize);
     for _ in b.times(count) {
         b.hold(order, gfp);
     }
-    b.free_held(b.times(count).len(), Leaving::Newest);
+    b.free_in_use(b.times(count).len(), Leaving::Newest);
     for _ in b.times(count) {
         b.hold(0, gfp);
     }

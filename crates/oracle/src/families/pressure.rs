@@ -7,7 +7,7 @@ use crate::script::{Op, Tunable};
 
 /// Asks until nothing is left, with every kind of access, frees, and repeats.
 pub(super) fn exhaustion(b: &mut Builder) {
-    let gfp = if b.chance(40) {
+    let gfp = if b.with_probability(40) {
         let kind = b.kind();
         b.request(kind)
     } else {
@@ -15,12 +15,12 @@ pub(super) fn exhaustion(b: &mut Builder) {
     };
     exhaust(b, gfp);
     let back = b.rng.usize(..40);
-    b.free_held(b.times(back).len(), Leaving::Newest);
+    b.free_in_use(b.times(back).len(), Leaving::Newest);
     let turns = b.rng.usize(50..600);
     for _ in b.times(turns) {
-        if b.chance(45) {
+        if b.with_probability(45) {
             let leaving = b.leaving();
-            b.free_held(1, leaving);
+            b.free_in_use(1, leaving);
         } else {
             let gfp = b.rights();
             let order = b.pick(&[0, 0, 0, 0, 1, 2, 3, 5]);
@@ -37,7 +37,7 @@ pub(super) fn exhaustion(b: &mut Builder) {
 /// Makes atomic requests of more than a page when little is left, so that pageblocks are reserved for
 /// them, and then ordinary requests.
 pub(super) fn high_atomic(b: &mut Builder) {
-    if b.chance(30) {
+    if b.with_probability(30) {
         let part = b.pick(&[1000, 200, 60, 20]);
         b.set(Tunable::MinFreeKbytes, b.zone.memory_kib / part);
     }
@@ -48,7 +48,7 @@ pub(super) fn high_atomic(b: &mut Builder) {
     for _ in 0..rounds {
         let back = b.rng.usize(..30);
         let leaving = b.leaving();
-        b.free_held(b.times(back).len(), leaving);
+        b.free_in_use(b.times(back).len(), leaving);
         let atomic = b.pick(&[Rights::Atomic, Rights::Atomic, Rights::AtomicNoReserve, Rights::MemAlloc]);
         let gfp = atomic.gfp(b.kernel);
         let count = b.rng.usize(1..60);
@@ -61,7 +61,7 @@ pub(super) fn high_atomic(b: &mut Builder) {
             let (order, gfp, _) = mix.request(b);
             b.hold(order, gfp);
         }
-        if b.chance(10) {
+        if b.with_probability(10) {
             b.act(Op::DrainAll);
         }
     }
@@ -84,7 +84,7 @@ pub(super) fn boost(b: &mut Builder) {
         for _ in b.times(10) {
             b.hold(0, Rights::Atomic.gfp(b.kernel));
         }
-        if b.chance(60) {
+        if b.with_probability(60) {
             let pages = b.pick(&[1, 16, 300, 512, 5000]);
             b.act(Op::RelaxBoost { pages });
         }

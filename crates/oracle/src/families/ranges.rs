@@ -10,9 +10,9 @@ pub(super) fn ranges(b: &mut Builder) {
     let mix = if b.cma_blocks > 0 && b.rng.bool() { movable_mix(b) } else { Mix::any(b) };
     let steps = b.rng.usize(100..800);
     churn(b, &mix, percent, steps);
-    if b.chance(40) {
-        let held = b.held.clone();
-        mark_some(b, &held[..held.len().min(200)], 30);
+    if b.with_probability(40) {
+        let in_use = b.in_use.clone();
+        mark_some(b, &in_use[..in_use.len().min(200)], 30);
     }
     let rounds = b.rng.usize(4..40);
     for _ in 0..rounds {
@@ -38,7 +38,8 @@ fn movable_mix(b: &mut Builder) -> Mix {
 /// Returns a few pageblocks anywhere in the zone, sometimes beyond its end.
 fn some_blocks(b: &mut Builder) -> (u8, Place) {
     let blocks = b.rng.u8(1..=4);
-    let last = if b.chance(3) { b.zone.pageblocks() } else { b.zone.pageblocks() - u32::from(blocks) };
+    let last =
+        if b.with_probability(3) { b.zone.pageblocks() } else { b.zone.pageblocks() - u32::from(blocks) };
     (blocks, Place::InZone(b.rng.u32(..=last)))
 }
 
@@ -50,7 +51,7 @@ fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
         let (blocks, from) = some_blocks(b);
         b.act(Op::Isolate { blocks, from });
         open.push((blocks, from));
-        if b.chance(20) {
+        if b.with_probability(20) {
             b.act(Op::DrainAll);
         }
         let steps = b.rng.usize(..150);
@@ -58,7 +59,7 @@ fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
     }
     b.rng.shuffle(&mut open);
     for (blocks, from) in open {
-        if b.chance(25) {
+        if b.with_probability(25) {
             // A part of the range comes first.
             b.act(Op::UndoIsolate { blocks: 1, from });
         }
@@ -83,14 +84,14 @@ pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
     let steps = b.rng.usize(..100);
     churn(b, mix, percent, steps);
     b.at(slot, Op::UndoIsolate { blocks, from });
-    b.held.push(slot);
+    b.in_use.push(slot);
 }
 
 /// Allocates ranges of all lengths, aligned and unaligned, partly in use, and holds them for a while.
 pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
     let count = b.rng.usize(1..12);
     for _ in 0..count {
-        let lengths: &[u32] = if b.chance(60) {
+        let lengths: &[u32] = if b.with_probability(60) {
             &[1, 2, 5, 16, 33, 100, 130]
         } else {
             &[256, 511, 512, 512, 513, 700, 1024, 1100, 1536, 2047]
@@ -102,7 +103,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
             let first = b.zone.end_of_usable_blocks() * PAGEBLOCK_PAGES as u32 - cma_pages;
             let from = first + offset(b, cma_pages - pages);
             b.contig(pages, from, true)
-        } else if b.chance(30) {
+        } else if b.with_probability(30) {
             let kind = b.kind();
             let gfp = b.request(kind);
             let from = b.pick(&[512, 512, 512, 600, 1024, 1, 100]);
@@ -117,7 +118,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
         let leaving = b.leaving();
         let back = pool.len() - keep.min(pool.len());
         b.free_from(&mut pool, back, leaving);
-        b.held.append(&mut pool);
+        b.in_use.append(&mut pool);
         let steps = b.rng.usize(..60);
         churn(b, mix, percent, steps);
     }

@@ -11,14 +11,14 @@ pub(super) fn settings(b: &mut Builder) {
     let steps = b.rng.usize(50..800);
     churn(b, &mix, percent, steps);
     set_any(b);
-    if b.chance(60) {
+    if b.with_probability(60) {
         bulk(b);
     }
-    if b.chance(15) {
+    if b.with_probability(15) {
         let text = b.pick(&[Op::PageTypeInfo, Op::BuddyInfo]);
         b.act(text);
     }
-    if b.chance(10) {
+    if b.with_probability(10) {
         let active = b.rng.bool();
         b.act(Op::ReclaimActive(active));
     }
@@ -40,12 +40,12 @@ pub(super) fn set_any(b: &mut Builder) {
 pub(super) fn bulk(b: &mut Builder) {
     let most = b.pick(&[2, 16, 64, 256, 512]);
     let pages = b.rng.u32(1..=most);
-    let gfp = if b.chance(20) {
+    let gfp = if b.with_probability(20) {
         b.rights()
     } else {
         let kind = b.kind();
         b.request(kind)
     };
     let slots = b.bulk(pages, gfp);
-    b.held.extend(slots);
+    b.in_use.extend(slots);
 }

@@ -28,7 +28,7 @@ pub(super) fn tidying(b: &mut Builder) {
         ]);
         turn(b);
         b.cpu = b.rng.u8(..2);
-        if b.chance(70) {
+        if b.with_probability(70) {
             tidy(b);
         }
     }
@@ -51,17 +51,17 @@ fn mix(b: &mut Builder) {
     let share = b.pick(&[40, 80, 97]);
     let percent = b.pick(&[20, 40, 60, 90, 102]);
     let aim = b.share(percent);
-    let (pages_only, fixed) = (b.chance(70), fixed(b));
+    let (pages_only, fixed) = (b.with_probability(70), fixed(b));
     let count = b.rng.usize(50..1200);
     for _ in 0..count {
         if b.done() {
             break;
         }
-        if b.held_pages() > aim {
+        if b.unmovable_pages() > aim {
             let leaving = b.leaving();
-            b.free_held(b.times(3).len(), leaving);
+            b.free_in_use(b.times(3).len(), leaving);
         }
-        let kind = if b.chance(share) { mostly } else { b.kind() };
+        let kind = if b.with_probability(share) { mostly } else { b.kind() };
         let order = if pages_only { 0 } else { b.weighed(&ORDERS) };
         ask(b, kind, order, fixed);
     }
@@ -82,10 +82,10 @@ fn pockets(b: &mut Builder) {
         let kept = b.pick(&[1, 5, 20, 40, 63, 64, 65, 100, 128, 200, 300, 440, 450]);
         let mut going = block.to_vec();
         b.rng.shuffle(&mut going[..if scattered { block.len() } else { 0 }]);
-        b.held.extend(going.drain(..kept.min(block.len())));
+        b.in_use.extend(going.drain(..kept.min(block.len())));
         let count = b.times(going.len()).len();
         b.free_from(&mut going, count, leaving);
-        b.held.append(&mut going);
+        b.in_use.append(&mut going);
     }
 }
 
@@ -93,8 +93,8 @@ fn pockets(b: &mut Builder) {
 fn leave(b: &mut Builder) {
     let leaving = b.pick(&[Leaving::Random, Leaving::Random, Leaving::Oldest, Leaving::Newest]);
     let percent = b.pick(&[15, 40, 60, 85]);
-    let count = b.held.len() * percent / 100;
-    b.free_held(b.times(count).len(), leaving);
+    let count = b.in_use.len() * percent / 100;
+    b.free_in_use(b.times(count).len(), leaving);
 }
 
 /// Moves the marks, below which nothing is moved.
@@ -127,15 +127,15 @@ fn fixed(b: &mut Builder) -> u32 {
 fn ask(b: &mut Builder, kind: Kind, order: u8, fixed: u32) {
     if order == 0 || (kind == Kind::Movable && fixed == 0) {
         let slot = page(b, kind, fixed);
-        b.held.extend(slot);
+        b.in_use.extend(slot);
         return;
     }
     let gfp = b.request(kind) | GfpFlags::COMP;
     let Some(slot) = b.alloc(order, gfp) else { return };
-    if b.chance(if kind == Kind::Movable { 50 } else { 2 }) {
+    if b.with_probability(if kind == Kind::Movable { 50 } else { 2 }) {
         b.mark(slot, true);
     }
-    b.held.push(slot);
+    b.in_use.push(slot);
 }
 
 /// Allocates a page. Of movable ones `fixed` of 10 000 cannot be moved, of the others 20 can.
@@ -145,7 +145,7 @@ fn page(b: &mut Builder, kind: Kind, fixed: u32) -> Option<u32> {
     let moves = if kind == Kind::Movable { 10_000 - fixed } else { 20 };
     if b.rng.u32(..10_000) < moves {
         b.mark(slot, true);
-    } else if b.chance(if kind == Kind::Movable { 50 } else { 1 }) {
+    } else if b.with_probability(if kind == Kind::Movable { 50 } else { 1 }) {
         b.pin(slot);
     }
     Some(slot)

@@ -20,15 +20,15 @@ pub(super) fn type_pressure(b: &mut Builder) {
         exhaust(b, gfp);
     }
     thin_out(b, &mut pool);
-    b.held.append(&mut pool);
+    b.in_use.append(&mut pool);
     let mut others = Kind::ALL.to_vec();
     b.rng.shuffle(&mut others);
     for other in others {
         ask(b, other);
-        if b.chance(30) {
+        if b.with_probability(30) {
             let leaving = b.leaving();
-            let count = b.held.len() / 8;
-            b.free_held(b.times(count).len(), leaving);
+            let count = b.in_use.len() / 8;
+            b.free_in_use(b.times(count).len(), leaving);
         }
     }
     let aim = b.pick(&[0, 25, 60, 85]);
@@ -55,7 +55,7 @@ pub(super) fn refusals(b: &mut Builder) {
         // Runs of up to 64 free pages, and some longer ones.
         free_where(b, &mut pool, leaving, |at| at % 64 < free_of_block / 8);
     }
-    b.held.append(&mut pool);
+    b.in_use.append(&mut pool);
     let other = b.kind();
     ask(b, other);
     ask(b, kind);

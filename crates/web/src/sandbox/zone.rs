@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use super::happenings::{Happening, Happenings};
 use super::script::{Script, Step};
 use super::words::{self, Block};
-use crate::message::Told;
+use crate::message::Reply;
 
-type Locks = (RawMutex, RawMutex, Happenings);
+type Platform = (RawMutex, RawMutex, Happenings);
 
 /// The most lines that are told of all steps: the last ones.
 const MOST_LINES: usize = 400;
@@ -29,25 +29,25 @@ enum State {
 
 /// A small zone.
 struct Zone<'m> {
-    memory: Memory<'m, Locks>,
+    memory: Memory<'m, Platform>,
     happenings: &'m Happenings,
     pages: u64,
     max_order: Order,
     pageblock_order: Order,
     /// What was told, a list of lines for each step.
-    told: Vec<Vec<String>>,
+    reply: Vec<Vec<String>>,
 }
 
 /// Plays a script on a small zone, and tells how it ends.
 ///
 /// # Errors
 /// The sentence that says why the text cannot be played.
-pub fn sandbox(script: &str) -> Result<Told, String> {
+pub fn sandbox(script: &str) -> Result<Reply, String> {
     let script = Script::new(script).map_err(|error| error.to_string())?;
     let happenings = Happenings::default();
     let mut metadata = Vec::new();
     let zone = Zone::play(&script, &mut metadata, &happenings);
-    zone.map(|zone| zone.told().into()).map_err(|error| format!("the zone cannot be set up: {error}"))
+    zone.map(|zone| zone.reply().into()).map_err(|error| format!("the zone cannot be set up: {error}"))
 }
 
 impl<'m> Zone<'m> {
@@ -71,17 +71,17 @@ impl<'m> Zone<'m> {
             pageblock_order: script.pageblock_order,
             ..MemoryConfig::linux(&zones, 1)
         };
-        metadata.resize(required_bytes::<Locks>(&config), MaybeUninit::uninit());
-        let memory = Memory::watched(&config, metadata, happenings)?;
+        metadata.resize(required_bytes::<Platform>(&config), MaybeUninit::uninit());
+        let memory = Memory::with_tracepoints(&config, metadata, happenings)?;
         for zone in memory.zones() {
             zone.add_free(Pfn(0), pages)?;
         }
         let (max_order, pageblock_order) = (script.max_order(), script.pageblock_order);
-        let mut zone = Self { memory, happenings, pages, max_order, pageblock_order, told: Vec::new() };
+        let mut zone = Self { memory, happenings, pages, max_order, pageblock_order, reply: Vec::new() };
         zone.happenings.take();
         for step in &script.steps {
             let lines = zone.step(*step);
-            zone.told.push(lines);
+            zone.reply.push(lines);
         }
         Ok(zone)
     }
@@ -96,7 +96,9 @@ impl<'m> Zone<'m> {
                 let mut lines = Vec::new();
                 for done in 0..times {
                     match self.alloc(migratetype, order) {
-                        Ok(told) => lines.extend(told.into_iter().filter(|line| words::is_of_fallback(line))),
+                        Ok(reply) => {
+                            lines.extend(reply.into_iter().filter(|line| words::is_of_fallback(line)))
+                        }
                         Err(refused) => {
                             lines.extend([words::answered_many(migratetype, order, done), refused]);
                             return lines;
@@ -219,7 +221,7 @@ impl<'m> Zone<'m> {
     }
 
     /// Returns the zone as the page takes it.
-    fn told(&self) -> Value {
+    fn reply(&self) -> Value {
         let block = |(block, state): (Block, State)| {
             json!([block.start, block.order.get(), state as u8, block.migratetype.index()])
         };
@@ -230,8 +232,11 @@ impl<'m> Zone<'m> {
         let by_order =
             |order: Order| counts.map_or_else(Vec::new, |counts| counts.by_type[order.index()].to_vec());
         let stats = self.memory.zone_stats();
-        let lines =
-            self.told.iter().enumerate().flat_map(|(step, lines)| lines.iter().map(move |line| (step, line)));
+        let lines = self
+            .reply
+            .iter()
+            .enumerate()
+            .flat_map(|(step, lines)| lines.iter().map(move |line| (step, line)));
         let mut lines: Vec<_> = lines.collect();
         lines.drain(..lines.len().saturating_sub(MOST_LINES));
         json!({
@@ -244,7 +249,7 @@ impl<'m> Zone<'m> {
             "types": Migratetype::ALL.map(Migratetype::name),
             "claims": stats.claims,
             "steals": stats.steals,
-            "steps": self.told.len(),
+            "steps": self.reply.len(),
             "told": lines,
         })
     }
@@ -259,13 +264,13 @@ mod tests {
     use super::*;
 
     /// Returns what a script ends with.
-    fn told(script: &str) -> Value {
+    fn reply(script: &str) -> Value {
         sandbox(script).expect("a script").json
     }
 
     /// Returns the lines of a script's last step.
-    fn last(told: &Value) -> Vec<&str> {
-        let lines = told["told"].as_array().expect("lines");
+    fn last(reply: &Value) -> Vec<&str> {
+        let lines = reply["told"].as_array().expect("lines");
         let last = lines.last().map(|line| &line[0]);
         lines.iter().filter(|line| Some(&line[0]) == last).filter_map(|line| line[1].as_str()).collect()
     }
@@ -280,18 +285,18 @@ mod tests {
 
     #[test]
     fn a_block_is_split_and_merged_again() {
-        let split = told("linux-7.3~6~0~m0");
+        let split = reply("linux-7.3~6~0~m0");
         begin_with(
             &last(&split),
             &["alloc_pages: 1 page, Movable", "split: expand() cuts the free block of order 7"],
         );
-        let merged = told("linux-7.3~6~0~m0~f0");
+        let merged = reply("linux-7.3~6~0~m0~f0");
         begin_with(
             &last(&merged),
             &["__free_pages", "merge: __free_one_page joins it with its buddies 7 times"],
         );
-        assert_eq!(merged["free"], told("linux-7.3~6~0")["free"]);
-        begin_with(&last(&told("linux-7.3~6~0~m0~f1")), &["no block in use begins at pfn 0x1"]);
+        assert_eq!(merged["free"], reply("linux-7.3~6~0")["free"]);
+        begin_with(&last(&reply("linux-7.3~6~0~m0~f1")), &["no block in use begins at pfn 0x1"]);
     }
 
     #[test]
@@ -304,12 +309,12 @@ mod tests {
                 "steal (steal_suitable_fallback)",
             ),
         ] {
-            let claim = told(&format!("{era}~6~0~m0x500~u0"));
+            let claim = reply(&format!("{era}~6~0~m0x500~u0"));
             begin_with(&last(&claim)[1..3], &["fallback (mm_page_alloc_extfrag)", claimer]);
             assert_eq!((&claim["claims"], &claim["steals"]), (&json!(1), &json!(0)));
             assert_eq!(claim["pageblocks"][8], json!([0, 63, 0]), "the type, free pages, not mixed");
 
-            let steal = told(&format!("{era}~6~0~m0x1024~f101~f235~u0"));
+            let steal = reply(&format!("{era}~6~0~m0x1024~f101~f235~u0"));
             begin_with(&last(&steal)[1..3], &["fallback (mm_page_alloc_extfrag)", stealer]);
             assert_eq!((&steal["claims"], &steal["steals"]), (&json!(0), &json!(1)));
             assert_eq!(steal["pageblocks"][8], json!([1, 0, 1]), "the type, free pages, mixed");
@@ -366,16 +371,16 @@ mod tests {
 
     #[test]
     fn cpus_lists_keep_pages_until_they_are_drained() {
-        begin_with(&last(&told("linux-7.3~6~1~m0x3~f0")), &["__free_pages", "free_frozen_page_commit"]);
-        begin_with(&last(&told("linux-7.3~6~1~m0x3~f0~m0")), &["alloc_pages", "rmqueue_pcplist"]);
-        begin_with(&last(&told("linux-7.3~6~1~m0x3~f0~d")), &["drain_all_pages: "]);
-        let drained = told("linux-7.3~6~1~m0x3~f0~f1~f2~d");
-        assert_eq!(drained["free"], told("linux-7.3~6~0")["free"]);
+        begin_with(&last(&reply("linux-7.3~6~1~m0x3~f0")), &["__free_pages", "free_frozen_page_commit"]);
+        begin_with(&last(&reply("linux-7.3~6~1~m0x3~f0~m0")), &["alloc_pages", "rmqueue_pcplist"]);
+        begin_with(&last(&reply("linux-7.3~6~1~m0x3~f0~d")), &["drain_all_pages: "]);
+        let drained = reply("linux-7.3~6~1~m0x3~f0~f1~f2~d");
+        assert_eq!(drained["free"], reply("linux-7.3~6~0")["free"]);
     }
 
     #[test]
     fn a_full_zone_refuses() {
-        let full = told("linux-7.3~6~0~m0x2000");
+        let full = reply("linux-7.3~6~0~m0x2000");
         begin_with(&last(&full), &["alloc_pages: 1024 × 1 page", "page allocation failure: order:0"]);
     }
 }

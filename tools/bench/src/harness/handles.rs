@@ -1,6 +1,6 @@
 //! The engine's handles as sides of a benchmark: many blocks at once, and per-CPU pages given back.
 
-use freehold::{Exclusive, GfpFlags, Locks, Memory, Order, Pfn, Request};
+use freehold::{Exclusive, GfpFlags, Memory, Order, Pfn, Platform, Request};
 
 use super::pages::Pages;
 
@@ -31,7 +31,7 @@ fn request(cpu: u16, order: Order, reclaims: bool) -> Request {
 }
 
 /// An owner's requests to one CPU's lists.
-pub struct OwnedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
+pub struct OwnedHandle<'a, 'm, L: Platform, const RECLAIMS: bool = false> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
     /// `None` only while pages are given back.
@@ -40,27 +40,27 @@ pub struct OwnedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
     freed: Vec<Pfn>,
 }
 
-impl<'a, 'm, L: Locks> OwnedHandle<'a, 'm, L> {
+impl<'a, 'm, L: Platform> OwnedHandle<'a, 'm, L> {
     /// Owns a CPU's lists until it is dropped. Requests fail at once.
     pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self::of(memory, cpu)
     }
 }
 
-impl<'a, 'm, L: Locks> OwnedHandle<'a, 'm, L, true> {
+impl<'a, 'm, L: Platform> OwnedHandle<'a, 'm, L, true> {
     /// Owns a CPU's lists until it is dropped. Requests drain all CPUs' lists before they fail.
     pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self::of(memory, cpu)
     }
 }
 
-impl<'a, 'm, L: Locks, const RECLAIMS: bool> OwnedHandle<'a, 'm, L, RECLAIMS> {
+impl<'a, 'm, L: Platform, const RECLAIMS: bool> OwnedHandle<'a, 'm, L, RECLAIMS> {
     fn of(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self { memory, cpu, lists: memory.exclusive(cpu), freed: Vec::new() }
     }
 }
 
-impl<L: Locks, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIMS> {
+impl<L: Platform, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
         self.lists.as_mut()?.alloc(request(self.cpu, order, RECLAIMS)).ok()
@@ -90,21 +90,21 @@ impl<L: Locks, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIMS> 
 }
 
 /// Requests that take the locks.
-pub struct LockedHandle<'a, 'm, L: Locks, const RECLAIMS: bool = false> {
+pub struct LockedHandle<'a, 'm, L: Platform, const RECLAIMS: bool = false> {
     memory: &'a Memory<'m, L>,
     cpu: u16,
     /// Single pages to free, as [`Memory::free_bulk`] takes them.
     freed: Vec<Pfn>,
 }
 
-impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L> {
+impl<'a, 'm, L: Platform> LockedHandle<'a, 'm, L> {
     /// Takes the lock of a CPU's lists for each call. Requests fail at once.
     pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
         Self { memory, cpu, freed: Vec::new() }
     }
 }
 
-impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L, true> {
+impl<'a, 'm, L: Platform> LockedHandle<'a, 'm, L, true> {
     /// Takes the lock of a CPU's lists for each call. Requests drain all CPUs' lists before they
     /// fail.
     pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
@@ -112,7 +112,7 @@ impl<'a, 'm, L: Locks> LockedHandle<'a, 'm, L, true> {
     }
 }
 
-impl<L: Locks, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, L, RECLAIMS> {
+impl<L: Platform, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, L, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
         self.memory.alloc(request(self.cpu, order, RECLAIMS)).ok()

@@ -7,7 +7,7 @@ use super::pages::Pages;
 use crate::error::BenchError;
 
 /// Allocated blocks.
-pub type Held = Vec<(Pfn, Order)>;
+pub type BlocksInUse = Vec<(Pfn, Order)>;
 
 /// Returns the random numbers that every mixture starts from.
 pub fn random() -> fastrand::Rng {
@@ -22,21 +22,21 @@ pub fn age(
     side: &mut impl Pages,
     share: usize,
     random: &mut fastrand::Rng,
-    held: &mut Held,
+    in_use: &mut BlocksInUse,
 ) -> Result<(), BenchError> {
     // Pages on per-CPU lists can be allocated only after they are given back: repeat until nothing
     // more is.
     let mut before = usize::MAX;
-    while held.len() != before {
-        before = held.len();
+    while in_use.len() != before {
+        before = in_use.len();
         while let Some(pfn) = side.alloc(Order::ZERO) {
-            held.push((pfn, Order::ZERO));
+            in_use.push((pfn, Order::ZERO));
         }
         side.give_back();
     }
-    random.shuffle(held);
-    let kept = held.len() - held.len() / share;
-    for (pfn, order) in held.drain(kept..) {
+    random.shuffle(in_use);
+    let kept = in_use.len() - in_use.len() / share;
+    for (pfn, order) in in_use.drain(kept..) {
         if !side.free(pfn, order) {
             return Err(wrong("did not take back what it handed out"));
         }
@@ -46,12 +46,12 @@ pub fn age(
 }
 
 /// Allocates a mixture of `pages` pages, or until a request fails.
-pub fn fill(side: &mut impl Pages, pages: u64, random: &mut fastrand::Rng, held: &mut Held) {
+pub fn fill(side: &mut impl Pages, pages: u64, random: &mut fastrand::Rng, in_use: &mut BlocksInUse) {
     let mut left = pages as i64;
     while left > 0 {
         let order = mixed(random);
         let Some(pfn) = side.alloc(order) else { break };
-        held.push((pfn, order));
+        in_use.push((pfn, order));
         left -= order.pages() as i64;
     }
 }
@@ -88,11 +88,11 @@ impl Churn {
         side: &mut impl Pages,
         operations: u32,
         random: &mut fastrand::Rng,
-        held: &mut Held,
+        in_use: &mut BlocksInUse,
     ) -> Result<(), BenchError> {
         for _ in 0..operations {
-            if self.balance > 0 && !held.is_empty() {
-                let (pfn, order) = held.swap_remove(random.usize(0..held.len()));
+            if self.balance > 0 && !in_use.is_empty() {
+                let (pfn, order) = in_use.swap_remove(random.usize(0..in_use.len()));
                 if !side.free(pfn, order) {
                     return Err(wrong("did not take back what it handed out"));
                 }
@@ -103,7 +103,7 @@ impl Churn {
             let class = usize::from(order.get() == 9);
             self.asked[class] += u32::from(order > Order::ZERO);
             if let Some(pfn) = side.alloc(order) {
-                held.push((pfn, order));
+                in_use.push((pfn, order));
                 self.balance += order.pages() as i64;
             } else {
                 self.failed[class] += u32::from(order > Order::ZERO);

@@ -4,17 +4,17 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use freehold::{
-    Locks, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Sections, Switches, Watermarks,
+    Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Platform, Sections, Switches, Watermarks,
     Zone, ZoneConfig, ZoneType, required_bytes,
 };
 
 use crate::error::BenchError;
 
 /// The locks of the benchmarks: both spin, and unlock by a plain store.
-pub type SpinLocks = (spin::Mutex<()>, spin::Mutex<()>);
+pub type SpinPlatform = (spin::Mutex<()>, spin::Mutex<()>);
 
 /// Locks as in Linux: waiters for the zone lock get it in turn.
-pub(crate) type FairLocks = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
+pub(crate) type FairPlatform = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
 
 /// The first frame of the zone.
 pub const START: Pfn = Pfn(1 << 20);
@@ -59,30 +59,30 @@ impl Setup {
     ///
     /// # Errors
     /// Those of `work`, and [`BenchError::Setup`].
-    pub fn with<L: Locks<Tracepoints = (), Rule = ()>, R>(
+    pub fn with<L: Platform<Tracepoints = (), Rule = ()>, R>(
         self,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
-        self.watched(&(), work)
+        self.with_tracepoints(&(), work)
     }
 
     /// Calls `work` with a machine whose frames are all absent, and passes events to `tracepoints`.
-    pub(crate) fn watched<L: Locks<Rule = ()>, R>(
+    pub(crate) fn with_tracepoints<L: Platform<Rule = ()>, R>(
         self,
         tracepoints: &L::Tracepoints,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
         let mut metadata = self.metadata::<L>();
-        work(&Memory::watched(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
+        work(&Memory::with_tracepoints(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
     }
 
     /// Allocates the machine's metadata.
-    pub fn metadata<L: Locks>(self) -> Vec<MaybeUninit<u8>> {
+    pub fn metadata<L: Platform>(self) -> Vec<MaybeUninit<u8>> {
         vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
     }
 
     /// Returns the bytes of the machine's metadata.
-    pub fn metadata_bytes<L: Locks>(self) -> usize {
+    pub fn metadata_bytes<L: Platform>(self) -> usize {
         required_bytes::<L>(&self.config(&[self.zone()]))
     }
 
@@ -90,7 +90,7 @@ impl Setup {
     ///
     /// # Errors
     /// [`BenchError::Setup`].
-    pub fn memory<L: Locks<Tracepoints = (), Rule = ()>>(
+    pub fn memory<L: Platform<Tracepoints = (), Rule = ()>>(
         self,
         metadata: &mut [MaybeUninit<u8>],
     ) -> Result<Memory<'_, L>, BenchError> {
@@ -132,7 +132,7 @@ impl Setup {
 }
 
 /// Brings frames into service, every other one free, so that no free page has a free buddy.
-pub(crate) fn add_alternating<L: Locks>(
+pub(crate) fn add_alternating<L: Platform>(
     zone: &Zone<'_, L>,
     start: Pfn,
     pages: u64,

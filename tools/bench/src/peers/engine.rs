@@ -3,11 +3,11 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use freehold::{Era, Locks, Memory, Order, OwnersFreeOnce, Pfn};
+use freehold::{Era, Memory, Order, OwnersFreeOnce, Pfn, Platform};
 
 use super::peer::Peer;
 use crate::error::BenchError;
-use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks};
+use crate::harness::{LockedHandle, OwnedHandle, Pages, START, Setup, SpinPlatform};
 
 /// The index of freehold's exclusive and locked handles among the peers.
 pub(super) const EXCLUSIVE: usize = 2;
@@ -16,7 +16,7 @@ pub(super) const LOCKED: usize = 3;
 /// Returns the lower bounds and the engine's handles.
 pub(super) fn peers() -> Vec<Peer> {
     let pages = 1 << 20;
-    let bytes = setup(pages).metadata::<SpinLocks>().len() as f64 / pages as f64;
+    let bytes = setup(pages).metadata::<SpinPlatform>().len() as f64 / pages as f64;
     vec![
         Peer::new("stack", Some(8.0), 0, |pages| Ok(vec![Stack::new(pages)])),
         Peer::new("stack, spin lock", Some(8.0), 0, |pages| {
@@ -24,19 +24,19 @@ pub(super) fn peers() -> Vec<Peer> {
             Ok(vec![LockedStack(Arc::clone(&stack)), LockedStack(stack)])
         }),
         Peer::new("freehold, exclusive, owners free once", Some(bytes), 10, owned),
-        Peer::new("freehold, locked", Some(bytes), 10, locked::<SpinLocks>),
+        Peer::new("freehold, locked", Some(bytes), 10, locked::<SpinPlatform>),
         Peer::new("freehold, locked, owners free once", Some(bytes), 10, locked::<OwnersOnce>),
     ]
 }
 
-type OwnersOnce = OwnersFreeOnce<SpinLocks>;
+type OwnersOnce = OwnersFreeOnce<SpinPlatform>;
 
 fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, OwnersOnce>>, BenchError> {
     let memory = leaked(pages)?;
     Ok((0..2).map(|cpu| OwnedHandle::new(memory, cpu)).collect())
 }
 
-fn locked<L: Locks<Tracepoints = (), Rule = ()> + 'static>(
+fn locked<L: Platform<Tracepoints = (), Rule = ()> + 'static>(
     pages: u64,
 ) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
     let memory = leaked(pages)?;
@@ -48,7 +48,7 @@ fn setup(pages: u64) -> Setup {
 }
 
 /// Returns a machine that is never freed: about twelve megabytes for each shape.
-fn leaked<L: Locks<Tracepoints = (), Rule = ()> + 'static>(
+fn leaked<L: Platform<Tracepoints = (), Rule = ()> + 'static>(
     pages: u64,
 ) -> Result<&'static Memory<'static, L>, BenchError> {
     let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<L>().leak();

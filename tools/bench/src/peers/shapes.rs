@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use freehold::Order;
 
 use crate::error::BenchError;
-use crate::harness::mixture::{self, Churn, Held};
+use crate::harness::mixture::{self, BlocksInUse, Churn};
 use crate::harness::{Digest, Pages, batch, ns_since, pairs, pin, processors, wrong};
 use crate::options::Scale;
 
@@ -55,7 +55,7 @@ pub(super) enum Shape {
 /// The state of a shape between samples.
 #[derive(Default)]
 pub(super) struct State {
-    held: Held,
+    in_use: BlocksInUse,
     random: Option<fastrand::Rng>,
 }
 
@@ -127,10 +127,10 @@ impl Shape {
         let mut state = State::default();
         match self {
             Self::OnePage | Self::Batch | Self::TwoThreads => {
-                mixture::age(side, 2, &mut random, &mut state.held)?;
+                mixture::age(side, 2, &mut random, &mut state.in_use)?;
             }
-            Self::ChurnAged | Self::FailingOrder9 => mixture::age(side, 5, &mut random, &mut state.held)?,
-            Self::ChurnFresh => mixture::fill(side, plan.pages * 4 / 5, &mut random, &mut state.held),
+            Self::ChurnAged | Self::FailingOrder9 => mixture::age(side, 5, &mut random, &mut state.in_use)?,
+            Self::ChurnFresh => mixture::fill(side, plan.pages * 4 / 5, &mut random, &mut state.in_use),
             Self::OneOrder4 | Self::Batch4 | Self::Batch9 => {}
         }
         state.random = Some(random);
@@ -197,11 +197,11 @@ fn churn(
     let (mut operations, mut elapsed, begin) = (0_u32, 0.0, Instant::now());
     while operations < plan.times && begin.elapsed() < plan.patience {
         let start = Instant::now();
-        churn.run(side, ROUND, random, &mut state.held)?;
+        churn.run(side, ROUND, random, &mut state.in_use)?;
         operations += ROUND;
         elapsed += ns_since(start);
     }
-    digest.add(state.held.last().map_or(0, |held| held.0.0));
+    digest.add(state.in_use.last().map_or(0, |in_use| in_use.0.0));
     let [small, huge] = churn.failed_percent();
     Ok([elapsed / f64::from(operations.max(1)), small, huge])
 }

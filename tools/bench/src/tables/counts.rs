@@ -9,7 +9,7 @@ use freehold_measure::{Cell, Table};
 
 use crate::error::BenchError;
 use crate::harness::{
-    Digest, Handle, LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks, Summary, batch, calmest,
+    Digest, Handle, LockedHandle, OwnedHandle, Pages, START, Setup, SpinPlatform, Summary, batch, calmest,
     interleave, on_one_processor, pairs,
 };
 use crate::options::{Options, Scale};
@@ -71,7 +71,7 @@ impl Route {
     }
 
     /// Brings the machine's frames into service.
-    fn prepare(self, memory: &Memory<'_, SpinLocks>) -> Result<(), BenchError> {
+    fn prepare(self, memory: &Memory<'_, SpinPlatform>) -> Result<(), BenchError> {
         let zone = &memory.zones()[0];
         if self != Self::ListToList {
             return Ok(zone.add_free(START, PAGES)?);
@@ -88,7 +88,7 @@ impl Route {
     fn work(
         self,
         handle: Handle,
-        memory: &Memory<'_, SpinLocks>,
+        memory: &Memory<'_, SpinPlatform>,
         times: u32,
         digest: &mut Digest,
     ) -> Result<f64, BenchError> {
@@ -239,9 +239,9 @@ fn measure(rounds: usize, times: u32, digest: &mut Digest) -> Result<Vec<Vec<f64
     let mut samples = Vec::new();
     for (handle, route) in rows() {
         let [mut without, mut beside, mut derived] =
-            Side::ALL.map(|side| side.setup().metadata::<SpinLocks>());
+            Side::ALL.map(|side| side.setup().metadata::<SpinPlatform>());
         let memories = [
-            Side::Without.setup().memory::<SpinLocks>(&mut without)?,
+            Side::Without.setup().memory::<SpinPlatform>(&mut without)?,
             Side::Beside.setup().memory(&mut beside)?,
             Side::Derived.setup().memory(&mut derived)?,
         ];

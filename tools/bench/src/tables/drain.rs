@@ -19,7 +19,7 @@ use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
 /// Locks as in Linux, with tracepoints: waiters for the zone lock spin and get it in turn.
-type Locks<T> = (TicketMutex<()>, spin::Mutex<()>, T);
+type Platform<T> = (TicketMutex<()>, spin::Mutex<()>, T);
 
 /// The numbers of CPUs that exit at once.
 const CPUS: [u16; 2] = [2, 8];
@@ -29,7 +29,7 @@ const CPUS: [u16; 2] = [2, 8];
 struct Exit {
     /// The number of holds, and their total time.
     holds: f64,
-    held: f64,
+    in_use: f64,
     longest_hold: f64,
     p99_hold: f64,
     waited: f64,
@@ -41,7 +41,7 @@ impl Exit {
         let sum = Summary::of(holds);
         Self {
             holds: sum.samples as f64,
-            held: holds.iter().sum(),
+            in_use: holds.iter().sum(),
             longest_hold: sum.max,
             p99_hold: sum.p99,
             waited,
@@ -131,7 +131,7 @@ fn at_once(
     digest: &mut Digest,
 ) -> Result<Round, BenchError> {
     let times = ByProcessor::new(processors);
-    setup.watched(&times, |memory: &Memory<'_, Locks<ByProcessor>>| {
+    setup.with_tracepoints(&times, |memory: &Memory<'_, Platform<ByProcessor>>| {
         let owned = everybodys_pages(memory, setup, pages_each, digest)?;
         let times = &times;
         let barrier = Barrier::new(owned.len());
@@ -158,7 +158,7 @@ fn at_once(
 /// Computes the times of CPUs that all start to free at the same time.
 fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let timer = HoldTimer::default();
-    setup.watched(&timer, |memory: &Memory<'_, Locks<HoldTimer>>| {
+    setup.with_tracepoints(&timer, |memory: &Memory<'_, Platform<HoldTimer>>| {
         let owned = everybodys_pages(memory, setup, pages_each, digest)?;
         let mut freed = vec![0; owned.len()];
         let (clock, mut noted) = (clock_ns(), 0);
@@ -180,8 +180,8 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
                     before += took;
                     continue;
                 }
-                let held: f64 = holds.iter().map(|&hold| f64::from(hold)).sum();
-                let between = (took - held).max(0.0) / holds.len() as f64;
+                let in_use: f64 = holds.iter().map(|&hold| f64::from(hold)).sum();
+                let between = (took - in_use).max(0.0) / holds.len() as f64;
                 let mut turns: Vec<_> =
                     holds.iter().map(|&hold| Turn { before: between, hold: f64::from(hold) }).collect();
                 turns[0].before += before;
@@ -202,7 +202,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
 
 /// Returns the pages of each CPU; half of the zone stays free.
 fn everybodys_pages<T: Tracepoints>(
-    memory: &Memory<'_, Locks<T>>,
+    memory: &Memory<'_, Platform<T>>,
     setup: Setup,
     pages_each: u64,
     digest: &mut Digest,
@@ -227,7 +227,7 @@ fn everybodys_pages<T: Tracepoints>(
 
 /// Summarises a round.
 fn judge<T: Tracepoints>(
-    memory: &Memory<'_, Locks<T>>,
+    memory: &Memory<'_, Platform<T>>,
     setup: Setup,
     exits: &[Exit],
     wall_ns: f64,
@@ -240,7 +240,7 @@ fn judge<T: Tracepoints>(
     let sum = |pick: fn(&Exit) -> f64| exits.iter().map(pick).sum::<f64>();
     let worst = Exit {
         holds: sum(|exit| exit.holds),
-        held: sum(|exit| exit.held),
+        in_use: sum(|exit| exit.in_use),
         longest_hold: worst(|exit| exit.longest_hold),
         p99_hold: worst(|exit| exit.p99_hold),
         waited: worst(|exit| exit.waited),
@@ -251,7 +251,7 @@ fn judge<T: Tracepoints>(
 
 /// Runs one thread's exit.
 fn exit(
-    memory: &Memory<'_, Locks<ByProcessor>>,
+    memory: &Memory<'_, Platform<ByProcessor>>,
     times: &ByProcessor,
     cpu: u16,
     processor: usize,
@@ -282,7 +282,7 @@ fn median(rounds: &[Round], pick: fn(&Round) -> f64) -> f64 {
 fn describe(group: &str, samples: &[Vec<Round>], table: &mut Table) {
     let picks: [Figure; 8] = [
         ("zone lock taken", "times", |round| round.worst.holds),
-        ("held, in all", "µs", |round| round.worst.held / 1e3),
+        ("held, in all", "µs", |round| round.worst.in_use / 1e3),
         ("longest hold", "µs", |round| round.worst.longest_hold / 1e3),
         ("p99 of the holds", "µs", |round| round.worst.p99_hold / 1e3),
         ("a CPU waited, in all", "µs", |round| round.worst.waited / 1e3),

@@ -12,7 +12,7 @@ use freehold_measure::{Cell, Table};
 
 use crate::error::BenchError;
 use crate::harness::{
-    Digest, FairLocks, Handle, LockedHandle, OneByOne, OwnedHandle, Pages, START, Setup, Summary,
+    Digest, FairPlatform, Handle, LockedHandle, OneByOne, OwnedHandle, Pages, START, Setup, Summary,
     add_alternating, calmest, clock_ns, interleave, ns_since, percent_over, pin, processors, sharing_note,
     wrong,
 };
@@ -107,7 +107,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let mut report = Report::new("pagealloc");
     let cpus = processors(2)?;
     report.notes.extend(sharing_note(&cpus));
-    setup.with(|memory: &Memory<'_, FairLocks>| {
+    setup.with(|memory: &Memory<'_, FairPlatform>| {
         let zone = &memory.zones()[0];
         zone.add_free(START, room)?;
         add_alternating(zone, START.add(room), plan.fragments * 2)?;
@@ -154,7 +154,7 @@ type Samples = Vec<Vec<Vec<Sample>>>;
 
 /// Returns the samples of each handle.
 fn both_threads(
-    memory: &Memory<'_, FairLocks>,
+    memory: &Memory<'_, FairPlatform>,
     plan: &Plan,
     order: Order,
     cpus: &[usize],
@@ -186,7 +186,7 @@ fn both_threads(
 
 /// Returns samples by handle and monitor, then by round.
 fn one_count(
-    memory: &Memory<'_, FairLocks>,
+    memory: &Memory<'_, FairPlatform>,
     plan: &Plan,
     order: Order,
     count: usize,
@@ -260,7 +260,7 @@ fn slice(
 }
 
 /// Runs the monitor until the other thread is done.
-fn read_on(memory: &Memory<'_, FairLocks>, board: &Board) {
+fn read_on(memory: &Memory<'_, FairPlatform>, board: &Board) {
     let zone = &memory.zones()[0];
     let mut sum = 0_u64;
     let mut text = String::with_capacity(1 << 14);

@@ -7,7 +7,7 @@ use freehold_measure::{Cell, Table};
 
 use crate::error::BenchError;
 use crate::harness::{
-    Digest, LockedHandle, Pages, START, Setup, SpinLocks, Summary, calmest, interleave, ns_since,
+    Digest, LockedHandle, Pages, START, Setup, SpinPlatform, Summary, calmest, interleave, ns_since,
     on_one_processor,
 };
 use crate::options::{Options, Scale};
@@ -50,7 +50,7 @@ impl Reading {
     }
 
     /// Reads once. Returns a number made of everything read.
-    fn read(self, memory: &Memory<'_, SpinLocks>, text: &mut String) -> u64 {
+    fn read(self, memory: &Memory<'_, SpinPlatform>, text: &mut String) -> u64 {
         let zone = &memory.zones()[0];
         match self {
             Self::Walk => zone.counts_by_walk(u64::MAX).1,
@@ -83,10 +83,10 @@ fn run_here(options: &Options) -> Result<Report, BenchError> {
     let with = Setup::new(pages, 1, Era::Freehold.switches());
     let without = Setup { switches: Switch::Counts.set(with.switches, false), ..with };
     let setups = [with, with, without, without];
-    let mut metadata: Vec<_> = setups.iter().map(|setup| setup.metadata::<SpinLocks>()).collect();
+    let mut metadata: Vec<_> = setups.iter().map(|setup| setup.metadata::<SpinPlatform>()).collect();
     let mut memories = Vec::new();
     for ((setup, metadata), fragmented) in setups.iter().zip(&mut metadata).zip([false, true, false, true]) {
-        let memory = setup.memory::<SpinLocks>(metadata)?;
+        let memory = setup.memory::<SpinPlatform>(metadata)?;
         memory.zones()[0].add_free(START, pages)?;
         if fragmented {
             fragment(&memory, pages)?;
@@ -105,7 +105,7 @@ fn run_here(options: &Options) -> Result<Report, BenchError> {
 }
 
 /// Allocates every page, then frees every other one.
-fn fragment(memory: &Memory<'_, SpinLocks>, pages: u64) -> Result<(), BenchError> {
+fn fragment(memory: &Memory<'_, SpinPlatform>, pages: u64) -> Result<(), BenchError> {
     let mut side = LockedHandle::reclaiming(memory, 0);
     while side.alloc(Order::ZERO).is_some() {}
     for page in (0..pages).step_by(2) {
@@ -118,7 +118,7 @@ fn fragment(memory: &Memory<'_, SpinLocks>, pages: u64) -> Result<(), BenchError
 
 /// Returns nanoseconds per reading by way, state and round.
 fn measure(
-    memories: &[Memory<'_, SpinLocks>],
+    memories: &[Memory<'_, SpinPlatform>],
     rounds: usize,
     digest: &mut Digest,
 ) -> Result<Vec<Vec<f64>>, BenchError> {
@@ -152,7 +152,7 @@ fn measure(
     })
 }
 
-fn describe(memories: &[Memory<'_, SpinLocks>], samples: &[Vec<f64>], report: &mut Report) {
+fn describe(memories: &[Memory<'_, SpinPlatform>], samples: &[Vec<f64>], report: &mut Report) {
     let columns = ["fresh", "spread %", "fragmented", "spread %", "fragmented / fresh"];
     let mut table =
         Table::new("pagetypeinfo: ns to read the free blocks of one zone", columns.map(str::to_owned).into());

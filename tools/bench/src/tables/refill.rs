@@ -1,6 +1,6 @@
 //! `bench refill`: the zone lock's hold times while files are read into fragmented memory.
 
-use freehold::{Era, Locks, Memory, Migratetype, Order, Switch, Switches, Zone, ZoneStats};
+use freehold::{Era, Memory, Migratetype, Order, Platform, Switch, Switches, Zone, ZoneStats};
 use freehold_measure::{Cell, HoldTimer, Table};
 
 use crate::error::BenchError;
@@ -11,7 +11,7 @@ use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
 /// Locks that time the holds of the zone lock.
-type TimedLocks = (spin::Mutex<()>, spin::Mutex<()>, HoldTimer);
+type TimedPlatform = (spin::Mutex<()>, spin::Mutex<()>, HoldTimer);
 
 /// Orders of the free blocks of a pageblock: large enough for an attempt to claim it, with too few pages
 /// for the claim to succeed.
@@ -80,7 +80,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
 fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let setup = Setup::new(blocks * BLOCK.pages(), 1, side.switches);
     let timer = HoldTimer::default();
-    setup.watched(&timer, |memory: &Memory<'_, TimedLocks>| {
+    setup.with_tracepoints(&timer, |memory: &Memory<'_, TimedPlatform>| {
         let zone = &memory.zones()[0];
         for block in 0..blocks {
             fragmented_block(zone, block * BLOCK.pages())?;
@@ -103,7 +103,7 @@ fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, Ben
 }
 
 /// Makes an unmovable pageblock with a few free blocks; the other pages are in use.
-fn fragmented_block<L: Locks>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchError> {
+fn fragmented_block<L: Platform>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchError> {
     let unmovable = Migratetype::Unmovable;
     let start = START.add(at);
     zone.set_block_type(start, unmovable)?;

@@ -9,7 +9,7 @@ use freehold_measure::{Cell, Table};
 
 use crate::error::BenchError;
 use crate::harness::{
-    Digest, LockedHandle, OneByOne, OwnedHandle, Pages, START, Setup, SpinLocks, Summary, batch, calmest,
+    Digest, LockedHandle, OneByOne, OwnedHandle, Pages, START, Setup, SpinPlatform, Summary, batch, calmest,
     interleave, ns_since, on_one_processor, pairs, wrong,
 };
 use crate::options::{Options, Scale};
@@ -157,7 +157,7 @@ fn setup(pages: u64) -> Setup {
 }
 
 fn metadata_bytes(pages: u64) -> u64 {
-    setup(pages).metadata_bytes::<SpinLocks>() as u64
+    setup(pages).metadata_bytes::<SpinPlatform>() as u64
 }
 
 /// Returns the available memory in bytes, or the largest number if it is unknown.
@@ -197,9 +197,9 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
 /// Calls `work` with machines of each size, all frames absent.
 fn with_memories(
     plan: &Plan,
-    work: impl FnOnce(&[Memory<'_, SpinLocks>]) -> Result<(), BenchError>,
+    work: impl FnOnce(&[Memory<'_, SpinPlatform>]) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
-    let metadata = plan.zones.iter().map(|&pages| setup(pages).metadata::<SpinLocks>());
+    let metadata = plan.zones.iter().map(|&pages| setup(pages).metadata::<SpinPlatform>());
     let mut metadata: Vec<Vec<MaybeUninit<u8>>> = metadata.collect();
     let memories: Result<Vec<_>, BenchError> = plan
         .zones
@@ -215,7 +215,7 @@ fn with_memories(
 /// Without those, one page takes longer at exactly 1 TiB than at 1021 GiB. This depends on the distance
 /// of the frame's metadata from the CPU's lists, not on the zone's size.
 fn free_zones(
-    memories: &[Memory<'_, SpinLocks>],
+    memories: &[Memory<'_, SpinPlatform>],
     plan: &Plan,
     tables: &mut Tables,
     digest: &mut Digest,
@@ -255,7 +255,7 @@ fn free_zones(
 
 /// Frees and allocates pages of zones that are otherwise in use.
 fn full_zones(
-    memories: &[Memory<'_, SpinLocks>],
+    memories: &[Memory<'_, SpinPlatform>],
     plan: &Plan,
     tables: &mut Tables,
     digest: &mut Digest,
@@ -280,7 +280,7 @@ fn full_zones(
 }
 
 /// Brings a zone's frames into service, all in use, with those of `lists` as single pages.
-fn use_all(memory: &Memory<'_, SpinLocks>, pages: u64, lists: &[Vec<u64>]) -> Result<(), BenchError> {
+fn use_all(memory: &Memory<'_, SpinPlatform>, pages: u64, lists: &[Vec<u64>]) -> Result<(), BenchError> {
     let zone = &memory.zones()[0];
     let chunk = Order::MAX_PAGE_ORDER.pages();
     let mut is_single = vec![false; pages.div_ceil(chunk) as usize];
@@ -299,7 +299,7 @@ fn use_all(memory: &Memory<'_, SpinLocks>, pages: u64, lists: &[Vec<u64>]) -> Re
 
 /// Frees the pages to the free lists, then allocates as many, which are the same ones.
 fn there_and_back(
-    memory: &Memory<'_, SpinLocks>,
+    memory: &Memory<'_, SpinPlatform>,
     pages: &mut [Pfn],
     digest: &mut Digest,
 ) -> Result<Sample, BenchError> {
@@ -316,7 +316,7 @@ fn there_and_back(
     }
     // The last eighth is not timed: with few free pages left the search for one would be measured.
     let (timed, last) = pages.split_at_mut(pages.len() / 8 * 7);
-    let take = |side: &mut LockedHandle<'_, '_, SpinLocks, true>, pages: &mut [Pfn]| {
+    let take = |side: &mut LockedHandle<'_, '_, SpinPlatform, true>, pages: &mut [Pfn]| {
         pages.iter_mut().try_for_each(|pfn| {
             *pfn = side.alloc(Order::ZERO).ok_or_else(|| wrong("has no block left"))?;
             Ok::<_, BenchError>(())

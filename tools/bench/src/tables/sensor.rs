@@ -27,7 +27,7 @@ const PAGE: usize = 4096;
 /// The monitor beside the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reader {
-    Nobody,
+    NoReclaim,
     Bpf,
     Pagetypeinfo,
 }
@@ -35,7 +35,7 @@ enum Reader {
 impl Reader {
     fn name(self) -> &'static str {
         match self {
-            Self::Nobody => "nobody",
+            Self::NoReclaim => "nobody",
             Self::Bpf => "bpf",
             Self::Pagetypeinfo => "pagetypeinfo",
         }
@@ -44,7 +44,7 @@ impl Reader {
     /// Returns the monitor's sensor.
     fn sensor(self) -> Result<Option<Sensor>, freehold_linux::Error> {
         let choice = match self {
-            Self::Nobody => return Ok(None),
+            Self::NoReclaim => return Ok(None),
             Self::Bpf => Choice::Bpf,
             Self::Pagetypeinfo => Choice::Procfs,
         };
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let mut report = Report::new("sensor");
     report.notes.extend(sharing_note(&processors));
     let mut sides = Vec::new();
-    for reader in [Reader::Nobody, Reader::Bpf, Reader::Pagetypeinfo] {
+    for reader in [Reader::NoReclaim, Reader::Bpf, Reader::Pagetypeinfo] {
         match reader.sensor() {
             Ok(sensor) => sides.push((reader, sensor)),
             Err(error) => report.notes.push(format!("{} is missing: {error}", reader.name())),
@@ -135,7 +135,7 @@ impl Measuring {
             let cells = vec![
                 Cell::Real(fault.median),
                 Cell::Real(fault.spread_percent),
-                only_with(*reader != Reader::Nobody, percent_over(&faults(side), &beside_nobody)),
+                only_with(*reader != Reader::NoReclaim, percent_over(&faults(side), &beside_nobody)),
                 only_with(!readings.is_empty(), reading.median),
                 only_with(!readings.is_empty(), reading.max),
             ];

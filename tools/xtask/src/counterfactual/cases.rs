@@ -77,9 +77,9 @@ pub(crate) fn tidying_cases() -> Vec<Case> {
     let guest = |version, setting| Side::of_guest(version, setting, None);
     let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
     let of = |workload| {
-        let rivals = RIVALS.map(|setting| guest("7.3-built", Some(setting)));
+        let proactive_baselines = RIVALS.map(|setting| guest("7.3-built", Some(setting)));
         let tidying = guest("7.3-tidying", Some(TIDYING));
-        let afters = [tidying, Side { is_late: true, ..tidying }].into_iter().chain(rivals);
+        let afters = [tidying, Side { is_late: true, ..tidying }].into_iter().chain(proactive_baselines);
         afters.map(move |after| Case { workload, before: guest("7.3-built", None), after })
     };
     tidied.flat_map(of).collect()

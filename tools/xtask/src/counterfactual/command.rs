@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::cases::{Case, cases, tidying_cases, tidying_sides};
 use super::costs::Costs;
-use super::foretold::{Told, told};
 use super::guest::Cpus;
 use super::page::{COUNTERFACTUALS, Made, TIDYING, page};
 use super::parquet;
+use super::predicted::{ScoredCase, scored};
 use super::programs::{freehold, said};
 use super::recordings::{MOST_ROUNDS, Recordings, Sided, sides};
 use super::score::Score;
@@ -94,7 +94,7 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     }
     let told_of = |case: &Case, page_move_ns| {
         let [before, after] = [case.before, case.after].map(|side| recordings.paths(case.workload, &side));
-        told(freehold, folder, *case, [&before, &after], page_move_ns)
+        scored(freehold, folder, *case, [&before, &after], page_move_ns)
     };
     let page_move_ns = match cases.iter().find(|case| arguments.tidying && case.workload.name == MOVES) {
         Some(case) => told_of(case, None)?.prediction.ok().and_then(|of| of.page_move_ns),
@@ -103,10 +103,10 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     let mut all = Vec::new();
     for (number, case) in cases.iter().enumerate() {
         all.push(told_of(case, page_move_ns)?);
-        let measures = all.last().and_then(|told| told.prediction.as_ref().ok()).map(|of| &of.measures);
+        let measures = all.last().and_then(|scored| scored.prediction.as_ref().ok()).map(|of| &of.measures);
         let said = measures.map_or("refused".to_owned(), |measures| {
             let score = Score::of(measures);
-            format!("{} right of {} that came", score.right, score.came())
+            format!("{} right of {} that came", score.right, score.observed())
         });
         eprintln!("{} of {}: {}: {said}", number + 1, cases.len(), case.name());
     }
@@ -161,7 +161,7 @@ fn has_words(name: &str, text: &str) -> bool {
 fn finish(
     arguments: &CounterfactualArgs,
     root: &Path,
-    all: &[Told],
+    all: &[ScoredCase],
     costs: Option<&Costs>,
 ) -> Result<bool, String> {
     let commit = said(command("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root))?;
@@ -179,7 +179,8 @@ fn finish(
     } else {
         print!("{text}");
     }
-    let measures = all.iter().filter_map(|told| told.prediction.as_ref().ok()).flat_map(|of| &of.measures);
+    let measures =
+        all.iter().filter_map(|scored| scored.prediction.as_ref().ok()).flat_map(|of| &of.measures);
     Ok(Score::of(measures).is_reached())
 }
 

@@ -65,8 +65,8 @@ impl Kernel {
     fn fetch_from(&self, suite: &str, folder: &Path) -> Result<PathBuf, String> {
         let place = folder.join(format!("linux-{}", self.version));
         let packages = Packages { suites: &[suite], architecture: "amd64" };
-        let came = packages.unpack_kernel(self.version, "cloud-amd64", &place)?;
-        kernel_in(&place, &came.join(" "))
+        let observed = packages.unpack_kernel(self.version, "cloud-amd64", &place)?;
+        kernel_in(&place, &observed.join(" "))
     }
 }
 

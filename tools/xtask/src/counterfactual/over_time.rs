@@ -9,21 +9,21 @@ use freehold_lab::predict::{Difference, unpaired};
 
 use super::cases::{Case, Side};
 use super::costs::{Costs, LEFT};
-use super::foretold::Told;
+use super::predicted::ScoredCase;
 
 /// The measure, as `freehold predict` names it; in `LEFT` it is the first column.
 const MEASURE: &str = "free pageblocks, mean over time";
 
 /// Returns a table with a row for each case of which both are known.
-pub(super) fn table(told: &[Told], costs: &Costs) -> String {
+pub(super) fn table(scored: &[ScoredCase], costs: &Costs) -> String {
     let mut text =
         "| case | before: replays | guests | more: foretold | came | |\n|---|---:|---:|---:|---:|---|\n"
             .to_owned();
-    for Told { case, prediction, .. } in told {
+    for ScoredCase { case, prediction, .. } in scored {
         let Ok(prediction) = prediction else { continue };
         let measure = prediction.measures.iter().find(|measure| measure.name == MEASURE);
         let replays = measure
-            .and_then(|measure| Some((measure.before_each.as_deref()?, measure.foretold_each.as_deref()?)));
+            .and_then(|measure| Some((measure.before_each.as_deref()?, measure.predicted_each.as_deref()?)));
         let of = |side: &Side| costs.values(case.workload, side, &LEFT[0]);
         if let Some(row) =
             replays.and_then(|replays| row(case, replays, (&of(&case.before), &of(&case.after))))
@@ -39,17 +39,17 @@ pub(super) fn table(told: &[Told], costs: &Costs) -> String {
 type Both<'a> = (&'a [f64], &'a [f64]);
 
 fn row(case: &Case, replays: Both<'_>, guests: Both<'_>) -> Option<String> {
-    let foretold = of_each(replays)?;
-    let came = unpaired(guests.0, guests.1)?;
+    let predicted = of_each(replays)?;
+    let observed = unpaired(guests.0, guests.1)?;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     Some(format!(
         "| {} | {:.1} | {:.1} | {} | {} | {} |",
         case.name(),
         mean(replays.0),
         mean(guests.0),
-        cell(foretold),
-        cell(came),
-        verdict(foretold, came)
+        cell(predicted),
+        cell(observed),
+        verdict(predicted, observed)
     ))
 }
 
@@ -66,10 +66,10 @@ fn cell(difference: Difference) -> String {
 }
 
 /// Returns what of the difference was foretold. A size is right if the two intervals meet.
-fn verdict(foretold: Difference, came: Difference) -> &'static str {
-    let is_same_way = foretold.mean * came.mean > 0.0;
-    let meet = (foretold.mean - came.mean).abs() <= foretold.noise() + came.noise();
-    match (foretold.is_beyond_noise(), came.is_beyond_noise()) {
+fn verdict(predicted: Difference, observed: Difference) -> &'static str {
+    let is_same_way = predicted.mean * observed.mean > 0.0;
+    let meet = (predicted.mean - observed.mean).abs() <= predicted.noise() + observed.noise();
+    match (predicted.is_beyond_noise(), observed.is_beyond_noise()) {
         (true, true) if is_same_way && meet => "right",
         (true, true) if is_same_way => "direction",
         (false, false) => "quiet",

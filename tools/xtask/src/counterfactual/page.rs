@@ -8,8 +8,8 @@ use freehold_lab::predict::Verdict;
 
 use super::apart;
 use super::costs::{COST, Costs, LEFT};
-use super::foretold::{Measure, Prediction, Told};
 use super::over_time;
+use super::predicted::{Measure, Prediction, ScoredCase};
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
 use super::workloads::WORKLOADS;
 
@@ -75,23 +75,23 @@ Written by `cargo xtask counterfactual --tidying --keep`; every recording's valu
 ";
 
 /// Returns the page; `costs` is a table of what each side's work cost, if there is one.
-pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&Costs>) -> String {
+pub(crate) fn page(scored: &[ScoredCase], made: &Made, costs: Option<&Costs>) -> String {
     let mut text = String::from(made.subject.head);
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
         "\n{} of {} cases, {} recordings a side or more, made in rounds of the sides that lacked one; {}; commit {}. Guests are emulated machines with 448 MiB and \
          two CPUs, whose kernels {}; each side begins with as much free memory.\n",
-        told.len(),
+        scored.len(),
         made.cases,
         made.rounds,
         made.machine,
         made.commit,
         made.subject.kernels
     );
-    let releases: BTreeSet<_> = predictions(told).map(|of| of.kernel_release.as_str()).collect();
+    let releases: BTreeSet<_> = predictions(scored).map(|of| of.kernel_release.as_str()).collect();
     let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
-    if let Some(ns) = told.iter().find_map(|told| told.page_move_ns) {
+    if let Some(ns) = scored.iter().find_map(|scored| scored.page_move_ns) {
         let _ = writeln!(
             text,
             "Moving a page takes {ns} ns there, by the compactions of the recordings that have enough of them."
@@ -107,15 +107,15 @@ pub(crate) fn page(told: &[Told], made: &Made, costs: Option<&Costs>) -> String 
             "\n## Free pageblocks over time\n\nNo recording tells them, so that `predict` does not. The guests counted them while they worked, and the \
              replays of their recordings have them: the means before the change, and by how many more there are with it, each with half of its \
              99 % confidence interval; bold if it is beyond that. *right*: both are, and the intervals meet.\n\n{}",
-            over_time::table(told, costs)
+            over_time::table(scored, costs)
         );
     }
-    scores(&mut text, told);
-    by_case(&mut text, told);
-    by_measure(&mut text, told);
-    differences(&mut text, told);
-    untold(&mut text, told);
-    refused(&mut text, told);
+    scores(&mut text, scored);
+    by_case(&mut text, scored);
+    by_measure(&mut text, scored);
+    differences(&mut text, scored);
+    untraced(&mut text, scored);
+    refused(&mut text, scored);
     text
 }
 
@@ -135,20 +135,23 @@ fn sides(text: &mut String, costs: &Costs) {
     );
 }
 
-fn predictions(told: &[Told]) -> impl Iterator<Item = &Prediction> {
-    told.iter().filter_map(|told| told.prediction.as_ref().ok())
+fn predictions(scored: &[ScoredCase]) -> impl Iterator<Item = &Prediction> {
+    scored.iter().filter_map(|scored| scored.prediction.as_ref().ok())
 }
 
-fn measures<'a>(told: &'a [Told], holds: impl Fn(&Told) -> bool + 'a) -> impl Iterator<Item = &'a Measure> {
-    let of = told.iter().filter(move |told| holds(told));
-    of.filter_map(|told| told.prediction.as_ref().ok()).flat_map(|of| &of.measures)
+fn measures<'a>(
+    scored: &'a [ScoredCase],
+    holds: impl Fn(&ScoredCase) -> bool + 'a,
+) -> impl Iterator<Item = &'a Measure> {
+    let of = scored.iter().filter(move |scored| holds(scored));
+    of.filter_map(|scored| scored.prediction.as_ref().ok()).flat_map(|of| &of.measures)
 }
 
 fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
 }
 
-fn scores(text: &mut String, told: &[Told]) {
+fn scores(text: &mut String, scored: &[ScoredCase]) {
     let _ = write!(
         text,
         "\n## The score\n\n\
@@ -162,31 +165,31 @@ fn scores(text: &mut String, told: &[Told]) {
         100.0 * SIZE_GOAL,
         100.0 * FALSE_ALARM_GOAL
     );
-    let mut row = |name: &str, holds: &dyn Fn(&Told) -> bool| {
-        let cases = told.iter().filter(|told| told.prediction.is_ok() && holds(told)).count();
+    let mut row = |name: &str, holds: &dyn Fn(&ScoredCase) -> bool| {
+        let cases = scored.iter().filter(|scored| scored.prediction.is_ok() && holds(scored)).count();
         if cases == 0 {
             return;
         }
-        let score = Score::of(measures(told, |told| holds(told)));
+        let score = Score::of(measures(scored, |scored| holds(scored)));
         let _ = writeln!(
             text,
             "| {name} | {cases} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            score.came(),
+            score.observed(),
             percent(score.direction_share()),
             percent(score.size_share()),
-            score.foretold(),
+            score.predicted(),
             percent(score.kept_share()),
             percent(score.false_alarm_share()),
             score.quiet,
-            score.cannot_tell
+            score.undecided
         );
     };
     row("**all**", &|_| true);
-    row("between kernels", &|told| told.case.after.setting.is_none());
-    row("settings in guests", &|told| told.case.after.setting.is_some());
+    row("between kernels", &|scored| scored.case.after.setting.is_none());
+    row("settings in guests", &|scored| scored.case.after.setting.is_some());
     for workload in &WORKLOADS {
-        row(&format!("{}: {}", workload.name, workload.what), &|told| {
-            told.case.workload.name == workload.name
+        row(&format!("{}: {}", workload.name, workload.what), &|scored| {
+            scored.case.workload.name == workload.name
         });
     }
 }
@@ -194,13 +197,13 @@ fn scores(text: &mut String, told: &[Told]) {
 const VERDICTS: &str = "right | size | direction | missed | false alarm | quiet | cannot tell |";
 
 fn verdicts(score: Score) -> String {
-    let Score { right, size, direction, missed, false_alarm, quiet, cannot_tell } = score;
-    format!("{right} | {size} | {direction} | {missed} | {false_alarm} | {quiet} | {cannot_tell} |")
+    let Score { right, size, direction, missed, false_alarm, quiet, undecided } = score;
+    format!("{right} | {size} | {direction} | {missed} | {false_alarm} | {quiet} | {undecided} |")
 }
 
-fn by_case(text: &mut String, told: &[Told]) {
+fn by_case(text: &mut String, scored: &[ScoredCase]) {
     let _ = writeln!(text, "\n## By case\n\n| case | {VERDICTS}\n|---|{}", "---:|".repeat(7));
-    for Told { case, prediction, .. } in told {
+    for ScoredCase { case, prediction, .. } in scored {
         let _ = match prediction {
             Ok(prediction) => {
                 writeln!(text, "| {} | {}", case.name(), verdicts(Score::of(&prediction.measures)))
@@ -210,9 +213,9 @@ fn by_case(text: &mut String, told: &[Told]) {
     }
 }
 
-fn by_measure(text: &mut String, told: &[Told]) {
+fn by_measure(text: &mut String, scored: &[ScoredCase]) {
     let mut by_name: BTreeMap<&str, Vec<&Measure>> = BTreeMap::new();
-    for measure in measures(told, |_| true) {
+    for measure in measures(scored, |_| true) {
         let name = if measure.name.starts_with("fallback ") { "fallbacks by pair" } else { &measure.name };
         by_name.entry(name).or_default().push(measure);
     }
@@ -223,7 +226,7 @@ fn by_measure(text: &mut String, told: &[Told]) {
 }
 
 /// Writes every difference that came or was foretold.
-fn differences(text: &mut String, told: &[Told]) {
+fn differences(text: &mut String, scored: &[ScoredCase]) {
     let _ = writeln!(
         text,
         "\n## Every difference\n\nWhat came beyond the noise or was foretold, each ± the standard deviation of a single recording.\n"
@@ -232,9 +235,9 @@ fn differences(text: &mut String, told: &[Told]) {
         text,
         "| case | measure | before | foretold | came | verdict |\n|---|---|---:|---:|---:|---|"
     );
-    for Told { case, prediction, .. } in told {
+    for ScoredCase { case, prediction, .. } in scored {
         let Ok(prediction) = prediction else { continue };
-        let is_told = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::CannotTell);
+        let is_told = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::Undecided);
         for measure in prediction.measures.iter().filter(is_told) {
             let _ = writeln!(
                 text,
@@ -242,8 +245,8 @@ fn differences(text: &mut String, told: &[Told]) {
                 case.name(),
                 measure.name,
                 number(measure.before, measure.before_sd),
-                number(measure.foretold, measure.foretold_sd),
-                number(measure.came, measure.came_sd),
+                number(measure.predicted, measure.predicted_sd),
+                number(measure.observed, measure.observed_sd),
                 measure.verdict.name()
             );
         }
@@ -266,9 +269,9 @@ fn number(mean: Option<f64>, sd: Option<f64>) -> String {
 }
 
 /// Writes why nothing is told, the most frequent reason first.
-fn untold(text: &mut String, told: &[Told]) {
+fn untraced(text: &mut String, scored: &[ScoredCase]) {
     let mut by_reason: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
-    for Told { case, prediction, .. } in told {
+    for ScoredCase { case, prediction, .. } in scored {
         for why in prediction.iter().flat_map(|of| &of.measures).filter_map(|measure| measure.why.as_deref())
         {
             let (measures, cases) = by_reason.entry(without_numbers(why)).or_default();
@@ -294,12 +297,12 @@ fn without_numbers(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn refused(text: &mut String, told: &[Told]) {
+fn refused(text: &mut String, scored: &[ScoredCase]) {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for told in told {
-        if let Err(reason) = &told.prediction {
+    for scored in scored {
+        if let Err(reason) = &scored.prediction {
             let plain = reason.lines().next().unwrap_or_default().to_owned();
-            by_reason.entry(plain).or_default().push(told.case.name());
+            by_reason.entry(plain).or_default().push(scored.case.name());
         }
     }
     if by_reason.is_empty() {

@@ -5,9 +5,9 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type};
 use parquet::schema::parser::parse_message_type;
 
 use super::costs::Costs;
-use super::foretold::Told;
+use super::predicted::ScoredCase;
 
-/// The columns. `what` is `before`, `foretold` or `came`; `recording` counts from 1, and is the same for a recording and
+/// The columns. `what` is `before`, `predicted` or `observed`; `recording` counts from 1, and is the same for a recording and
 /// what is foretold from it. A side's own numbers, of which nothing is foretold, have `what` and `verdict` `counted`, and the
 /// side as `after`.
 const SCHEMA: &str = "message counterfactuals {
@@ -29,17 +29,17 @@ const COUNTED: &str = "counted";
 ///
 /// # Errors
 /// A sentence, if it cannot be written.
-pub(crate) fn file(told: &[Told], costs: Option<&Costs>) -> Result<Vec<u8>, String> {
+pub(crate) fn file(scored: &[ScoredCase], costs: Option<&Costs>) -> Result<Vec<u8>, String> {
     let mut rows = Rows::default();
-    for Told { case, prediction, .. } in told {
+    for ScoredCase { case, prediction, .. } in scored {
         let Ok(prediction) = prediction else { continue };
         let (before, after) = (case.before.to_string(), case.after.to_string());
         for measure in &prediction.measures {
             let (name, unit, verdict) = (&measure.name, &measure.unit, measure.verdict.name());
             for (what, each) in [
                 ("before", &measure.before_each),
-                ("foretold", &measure.foretold_each),
-                ("came", &measure.came_each),
+                ("predicted", &measure.predicted_each),
+                ("observed", &measure.observed_each),
             ] {
                 let texts = [case.workload.name, &before, &after, name, unit, verdict, what];
                 rows.add(texts, each.as_deref().unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use freehold_lab::predict::Verdict;
 
-use super::foretold::Measure;
+use super::predicted::Measure;
 
 /// The least share of the differences that came whose direction is to be right.
 pub(crate) const DIRECTION_GOAL: f64 = 0.90;
@@ -22,7 +22,7 @@ pub(crate) struct Score {
     pub(crate) missed: u32,
     pub(crate) false_alarm: u32,
     pub(crate) quiet: u32,
-    pub(crate) cannot_tell: u32,
+    pub(crate) undecided: u32,
 }
 
 impl Score {
@@ -37,7 +37,7 @@ impl Score {
                 Verdict::Missed => &mut score.missed,
                 Verdict::FalseAlarm => &mut score.false_alarm,
                 Verdict::Quiet => &mut score.quiet,
-                Verdict::CannotTell => &mut score.cannot_tell,
+                Verdict::Undecided => &mut score.undecided,
             };
             *count += 1;
         }
@@ -46,33 +46,33 @@ impl Score {
 
     /// Returns how many differences came beyond the noise that the lab spoke of: what it said cannot be told is not
     /// among them.
-    pub(crate) fn came(&self) -> u32 {
+    pub(crate) fn observed(&self) -> u32 {
         self.right + self.size + self.direction + self.missed
     }
 
     /// Returns how many differences were foretold, and could have been seen.
-    pub(crate) fn foretold(&self) -> u32 {
+    pub(crate) fn predicted(&self) -> u32 {
         self.right + self.size + self.direction + self.false_alarm
     }
 
     /// Returns the share of the differences that came whose direction was foretold; `None` if none came.
     pub(crate) fn direction_share(&self) -> Option<f64> {
-        share(self.right + self.size, self.came())
+        share(self.right + self.size, self.observed())
     }
 
     /// Returns the share of the differences that came whose size was foretold, too; `None` if none came.
     pub(crate) fn size_share(&self) -> Option<f64> {
-        share(self.right, self.came())
+        share(self.right, self.observed())
     }
 
     /// Returns the share of the foretold differences that came, in that direction; `None` if none was foretold.
     pub(crate) fn kept_share(&self) -> Option<f64> {
-        share(self.right + self.size, self.foretold())
+        share(self.right + self.size, self.predicted())
     }
 
     /// Returns the share of the foretold differences that did not come; `None` if none was foretold.
     pub(crate) fn false_alarm_share(&self) -> Option<f64> {
-        share(self.false_alarm, self.foretold())
+        share(self.false_alarm, self.predicted())
     }
 
     /// Returns true if all three goals are reached.

@@ -53,8 +53,8 @@ impl Kernel {
                 "{named}: there is no such file; give a kernel's file or the name of a package"
             ));
         }
-        let (came, folder) = unpacked(arch, named)?;
-        Self::in_package(came, &folder)
+        let (observed, folder) = unpacked(arch, named)?;
+        Self::in_package(observed, &folder)
     }
 
     /// Gets the newest kernel of a series, such as 6.12, and a flavour of Debian's, such as `arm64-16k`.
@@ -63,12 +63,12 @@ impl Kernel {
     /// A sentence, if it cannot be had.
     pub(crate) fn newest(arch: Processor, series: &str, flavour: &str) -> Result<Self, String> {
         let folder = place(arch, &format!("linux-{series}-{flavour}"))?;
-        let came = packages(arch).unpack_kernel(series, flavour, &folder)?;
-        Self::in_package(came.join(" "), &folder)
+        let observed = packages(arch).unpack_kernel(series, flavour, &folder)?;
+        Self::in_package(observed.join(" "), &folder)
     }
 
-    fn in_package(came: String, folder: &Path) -> Result<Self, String> {
-        Ok(Self { image: kernel_in(folder, &came)?, name: came, modules: modules(folder)? })
+    fn in_package(observed: String, folder: &Path) -> Result<Self, String> {
+        Ok(Self { image: kernel_in(folder, &observed)?, name: observed, modules: modules(folder)? })
     }
 }
 
@@ -82,9 +82,9 @@ pub(crate) fn busybox(arch: Processor) -> Result<Vec<u8>, String> {
 }
 
 fn busybox_path(arch: Processor) -> Result<PathBuf, String> {
-    let (came, folder) = unpacked(arch, "busybox-static")?;
+    let (observed, folder) = unpacked(arch, "busybox-static")?;
     let file = find(&folder, &|name| name == "busybox").into_iter().next();
-    file.ok_or_else(|| format!("{came} has no busybox in it"))
+    file.ok_or_else(|| format!("{observed} has no busybox in it"))
 }
 
 /// Returns the variables of the environment that the live tests of `crates/vm` need: the path of a kernel, whose modules lie
@@ -100,8 +100,8 @@ pub fn vm_variables(arch: Processor) -> Result<[(&'static str, PathBuf); 2], Str
 /// Gets a package into the cache. Returns its full name and the folder of its files.
 fn unpacked(arch: Processor, package: &str) -> Result<(String, PathBuf), String> {
     let folder = place(arch, package)?;
-    let came = packages(arch).unpack(&[package], &folder)?;
-    Ok((came.join(" "), folder))
+    let observed = packages(arch).unpack(&[package], &folder)?;
+    Ok((observed.join(" "), folder))
 }
 
 const fn packages(arch: Processor) -> Packages<'static> {

@@ -72,16 +72,16 @@ impl Packages<'_> {
         let apt = Apt::elsewhere(&room, self.suites, self.architecture, &job)?;
         let said = |detail: String| format!("{what} for {} cannot be had: {detail}", self.architecture);
         apt.update().map_err(said)?;
-        let mut came = Vec::new();
+        let mut observed = Vec::new();
         for name in find(&apt).map_err(said)? {
             let archive = real(&apt, &name).map_err(said)?;
             job.run(command("dpkg").arg("-x").arg(&archive).arg(folder))
                 .map_err(|error| error.to_string())?;
-            came.push(stem(&archive));
+            observed.push(stem(&archive));
         }
         fs::remove_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
-        fs::write(&done, came.join("\n")).map_err(|error| format!("{}: {error}", done.display()))?;
-        Ok(came)
+        fs::write(&done, observed.join("\n")).map_err(|error| format!("{}: {error}", done.display()))?;
+        Ok(observed)
     }
 }
 
@@ -128,13 +128,13 @@ pub(crate) fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the kernel in the folder of an unpacked package; `came` is its name.
+/// Returns the kernel in the folder of an unpacked package; `observed` is its name.
 ///
 /// # Errors
 /// A sentence, if there is none.
-pub(crate) fn kernel_in(folder: &Path, came: &str) -> Result<PathBuf, String> {
+pub(crate) fn kernel_in(folder: &Path, observed: &str) -> Result<PathBuf, String> {
     let kernels = find(folder, &|name| name.starts_with("vmlinuz"));
-    kernels.into_iter().next().ok_or_else(|| format!("{came} has no kernel in it"))
+    kernels.into_iter().next().ok_or_else(|| format!("{observed} has no kernel in it"))
 }
 
 #[cfg(test)]

@@ -117,24 +117,24 @@ fn circles<'p>(edges: &BTreeMap<&'p Path, BTreeSet<&'p Path>>) -> Vec<Vec<&'p Pa
     let mut found: Vec<Vec<&Path>> = Vec::new();
     let mut known: BTreeSet<BTreeSet<&Path>> = BTreeSet::new();
     for &start in edges.keys() {
-        let mut came_from: BTreeMap<&Path, &Path> = BTreeMap::new();
+        let mut origin: BTreeMap<&Path, &Path> = BTreeMap::new();
         let mut next = vec![start];
-        while !next.is_empty() && !came_from.contains_key(start) {
+        while !next.is_empty() && !origin.contains_key(start) {
             let mut further = Vec::new();
             for file in next {
                 for &to in edges.get(file).into_iter().flatten() {
-                    if !came_from.contains_key(to) {
-                        came_from.insert(to, file);
+                    if !origin.contains_key(to) {
+                        origin.insert(to, file);
                         further.push(to);
                     }
                 }
             }
             next = further;
         }
-        if let Some(&last) = came_from.get(start) {
+        if let Some(&last) = origin.get(start) {
             let mut circle = vec![start, last];
             while circle[circle.len() - 1] != start {
-                circle.push(came_from[circle[circle.len() - 1]]);
+                circle.push(origin[circle[circle.len() - 1]]);
             }
             circle.reverse();
             if known.insert(circle.iter().copied().collect()) {

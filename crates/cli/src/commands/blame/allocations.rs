@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use freehold_linux::Error;
-use freehold_linux::blame::{Allocation, Allocations, HeldPages, PageOwner, Share, Stacks, Symbols, Watched};
+use freehold_linux::blame::{
+    Allocation, Allocations, PageOwner, Share, Stacks, Symbols, UnmovablePages, Watched,
+};
 use freehold_linux::pageblocks::PageblockMap;
 use freehold_linux::sensor::BpfSensor;
 
@@ -77,17 +79,17 @@ impl Made {
         Ok(made)
     }
 
-    /// Adds what `page_owner` keeps of the pages of `held`. It is believed before the watch.
+    /// Adds what `page_owner` keeps of the pages of `unmovable`. It is believed before the watch.
     pub(super) fn add_page_owner(
         &mut self,
         root: &Path,
         map: &PageblockMap,
-        held: &[HeldPages],
+        unmovable: &[UnmovablePages],
         notes: &mut Vec<String>,
     ) -> Result<(), Failure> {
         let Some(owner) = PageOwner::open(root).ok().flatten() else { return Ok(()) };
         let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for run in held {
+        for run in unmovable {
             let start = run.pfn >> map.pageblock_order << map.pageblock_order;
             if ranges.last().is_none_or(|(last, _)| *last != start) {
                 ranges.push((start, start + map.pageblock_pages()));

@@ -12,7 +12,7 @@ use std::thread;
 
 use anyhow::anyhow;
 use freehold_linux::blame::{
-    HeldPages, leave_out_passing, name_by_bpf, name_by_cgroup, name_by_mapping, read_held_pages,
+    UnmovablePages, leave_out_passing, name_by_bpf, name_by_cgroup, name_by_mapping, read_unmovable_pages,
 };
 use freehold_linux::pageblocks::{
     PageblockMap, PerCpuFrames, Unflagged, ZonePageblocks, pageblock_order, read_pageblocks, recount_listed,
@@ -46,12 +46,12 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     let mut sensor = open_sensor(args, &mut notes)?;
     let counted = Counted::before(root, &mut notes);
     let mut made = Made::gather(args, sensor.as_mut(), &mut notes)?;
-    let (map, held) = read_held(args, &zones, sensor.as_mut(), &mut notes)?;
-    made.add_page_owner(root, &map, &held, &mut notes)?;
+    let (map, unmovable) = read_unmovable(args, &zones, sensor.as_mut(), &mut notes)?;
+    made.add_page_owner(root, &map, &unmovable, &mut notes)?;
     // Last, so that the kernel has taken back what the watch itself had.
     let code_in_use = counted.and_then(|counted| counted.after(root, made.has_waited, &mut notes));
     let readings = blame::Readings {
-        held: &held,
+        unmovable: &unmovable,
         made: &made.allocations,
         stacks: &made.stacks,
         share: made.share(),
@@ -127,12 +127,12 @@ fn open_sensor(args: &Blame, notes: &mut Vec<String>) -> Result<Option<BpfSensor
 }
 
 /// Reads the unmovable pages, and what they are. A page on a CPU's list is free, where BPF tells which are.
-fn read_held(
+fn read_unmovable(
     args: &Blame,
     zones: &[ZoneSnapshot],
     mut sensor: Option<&mut BpfSensor>,
     notes: &mut Vec<String>,
-) -> Result<(PageblockMap, Vec<HeldPages>), Failure> {
+) -> Result<(PageblockMap, Vec<UnmovablePages>), Failure> {
     let root = args.sensing.root.as_path();
     let mut note = |error: Error| notes.push(error.to_string());
     let lists = match sensor {
@@ -148,21 +148,21 @@ fn read_held(
     let unflagged = Unflagged { listed: &listed, pinned: &pinned };
     let mut map = read_pageblocks(root, zones, unflagged, threads)?;
     let wanted = |zone: &ZonePageblocks| wants(args, zone.node, &zone.name);
-    let mut held = read_held_pages(root, &map, unflagged, wanted)?;
+    let mut unmovable = read_unmovable_pages(root, &map, unflagged, wanted)?;
     listed.extend(on_lists().unwrap_or_default());
     if let Some(error) = pins.failed() {
         note(error.into());
     }
     recount_listed(root, &mut map, &listed)?;
-    held.retain(|run| !(run.is_unnamed() && listed.has(run.pfn)));
+    unmovable.retain(|run| !(run.is_unnamed() && listed.has(run.pfn)));
     if let Some(sensor) = sensor {
-        name_by_bpf(sensor, &mut held).map_err(|e| note(e.into())).unwrap_or_default();
+        name_by_bpf(sensor, &mut unmovable).map_err(|e| note(e.into())).unwrap_or_default();
     }
-    name_by_mapping(root, &mut held).map_err(&mut note).unwrap_or_default();
+    name_by_mapping(root, &mut unmovable).map_err(&mut note).unwrap_or_default();
     // A kernel without memory cgroups has no such file.
-    let _ = name_by_cgroup(root, &mut held);
-    leave_out_passing(root, &mut held)?;
-    Ok((map, held))
+    let _ = name_by_cgroup(root, &mut unmovable);
+    leave_out_passing(root, &mut unmovable)?;
+    Ok((map, unmovable))
 }
 
 /// What was in use before the watch.

@@ -18,7 +18,7 @@ use crate::exit::{Cause, Failure};
 const MOST_COST: f64 = 0.007;
 
 /// How often the cost of the watch is looked at.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Watches for `most` at most, or until the command or a signal ends it. Names of functions are those below `root`.
 pub(super) fn watch(
@@ -56,7 +56,8 @@ fn pass_time(
     let mut child = start(command)?;
     let started = Instant::now();
     loop {
-        let left = most.map_or(LOOK, |most| most.saturating_sub(started.elapsed()).min(LOOK));
+        let left =
+            most.map_or(POLL_INTERVAL, |most| most.saturating_sub(started.elapsed()).min(POLL_INTERVAL));
         let is_done = child.as_mut().is_some_and(|child| !matches!(child.try_wait(), Ok(None)));
         if left.is_zero() || is_done || ended.load(Ordering::Relaxed) {
             return Ok(());

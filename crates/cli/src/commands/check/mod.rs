@@ -18,8 +18,8 @@ use crate::exit::Failure;
 use crate::output;
 use crate::readings::Readings;
 
-use super::asked;
 use super::repair_lock::RepairLock;
+use super::request;
 
 use report::{Report, Tried};
 use try_pool::Pool;
@@ -41,9 +41,9 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 fn check(args: &Check) -> Result<u8, Failure> {
     let root = args.sensing.root.as_path();
     let zones = read_zoneinfo(root)?;
-    let (asked, missing) = asked::request(&args.into(), root, &zones)?;
+    let (request, missing) = request::request(&args.into(), root, &zones)?;
     if args.quick {
-        let verdict = quick::run(root, &zones, &asked)?;
+        let verdict = quick::run(root, &zones, &request)?;
         let told = report::told(verdict.action.as_ref(), &verdict.reason);
         let text = || report::with_state(verdict.exit_code, &told, missing.as_slice());
         return shown(
@@ -51,9 +51,9 @@ fn check(args: &Check) -> Result<u8, Failure> {
             verdict.exit_code,
         );
     }
-    let pool = match (args.try_it, asked.contiguous) {
+    let pool = match (args.try_it, request.contiguous) {
         (false, _) => None,
-        (true, true) => Some(Pool::find(root, &asked)?),
+        (true, true) => Some(Pool::find(root, &request)?),
         (true, false) => {
             try_compaction::check_permitted(root)?;
             None
@@ -61,10 +61,10 @@ fn check(args: &Check) -> Result<u8, Failure> {
     };
     // Taken before the machine is read: what a repair changes would make the forecast wrong.
     let lock = if args.try_it { Some(RepairLock::take(PATIENCE)?) } else { None };
-    let mut readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
+    let mut readings = Readings::take(root, args.sensing.sensor.into(), &request)?;
     readings.note(missing);
     let cpu = if args.try_it && pool.is_none() { readings.calmest_cpu() } else { None };
-    let verdict = readings.judge(&asked, cpu);
+    let verdict = readings.judge(&request, cpu);
     let tried = match (args.try_it, pool) {
         (false, _) => None,
         (true, Some(pool)) => Some(Tried::Pool(pool.ask(&verdict)?)),

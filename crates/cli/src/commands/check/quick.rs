@@ -31,31 +31,31 @@ const MOST_BLOCKS: usize = 1 << 26;
 pub(super) fn run(
     root: &Path,
     zones: &[ZoneSnapshot],
-    asked: &BlockRequest,
+    request: &BlockRequest,
 ) -> Result<QuickVerdict, Failure> {
     let order = PageblockSampler::open(root)?.pageblock_order();
-    if asked.order < order {
-        let pageblock = SizeText((asked.block_bytes >> asked.order) << order);
+    if request.order < order {
+        let pageblock = SizeText((request.block_bytes >> request.order) << order);
         let error = anyhow!(
             "--quick looks at pageblocks, of {pageblock} here. Ask for larger blocks, or leave out --quick"
         );
         return Err(Failure::new(Cause::Input, error));
     }
-    let starts = starts(zones, asked);
-    let tally = sample(root, &shuffled(starts, seed()), asked)?;
+    let starts = starts(zones, request);
+    let tally = sample(root, &shuffled(starts, seed()), request)?;
     let free: Vec<_> = read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from).collect();
-    Ok(judge_quick(zones, &free, asked, tally))
+    Ok(judge_quick(zones, &free, request, tally))
 }
 
 /// Returns the first frames of all aligned blocks in the requested zones.
-fn starts(zones: &[ZoneSnapshot], asked: &BlockRequest) -> Vec<u64> {
-    let size = 1_u64 << asked.order;
+fn starts(zones: &[ZoneSnapshot], request: &BlockRequest) -> Vec<u64> {
+    let size = 1_u64 << request.order;
     let of_zone = |zone: &ZoneSnapshot| {
         let end = zone.start_pfn.saturating_add(zone.spanned);
         let first = zone.start_pfn.next_multiple_of(size);
         (first..end.saturating_sub(size - 1)).step_by(size as usize)
     };
-    let wanted = zones.iter().filter(|zone| asked.wants(zone.node, &zone.name));
+    let wanted = zones.iter().filter(|zone| request.wants(zone.node, &zone.name));
     wanted.flat_map(of_zone).take(MOST_BLOCKS).collect()
 }
 
@@ -78,7 +78,7 @@ fn shuffled(mut blocks: Vec<u64>, seed: u64) -> Vec<u64> {
 }
 
 /// Looks at blocks from the first on with every CPU, until enough pages were read or the time is up.
-fn sample(root: &Path, blocks: &[u64], asked: &BlockRequest) -> Result<SampleTally, Error> {
+fn sample(root: &Path, blocks: &[u64], request: &BlockRequest) -> Result<SampleTally, Error> {
     let (next, pages) = (AtomicUsize::new(0), AtomicU64::new(0));
     let started = Instant::now();
     let work = || -> Result<SampleTally, Error> {
@@ -86,7 +86,7 @@ fn sample(root: &Path, blocks: &[u64], asked: &BlockRequest) -> Result<SampleTal
         let mut tally = SampleTally::default();
         while pages.load(Ordering::Relaxed) < MOST_PAGES && started.elapsed() < MOST_TIME {
             let Some(&start) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let found = look(&mut sampler, start, asked, &pages)?;
+            let found = look(&mut sampler, start, request, &pages)?;
             tally.sampled += 1;
             tally.free += u64::from(found == Sampled::Free);
             tally.movable += u64::from(found == Sampled::Movable);
@@ -115,15 +115,15 @@ fn sample(root: &Path, blocks: &[u64], asked: &BlockRequest) -> Result<SampleTal
 fn look(
     sampler: &mut PageblockSampler,
     start: u64,
-    asked: &BlockRequest,
+    request: &BlockRequest,
     pages: &AtomicU64,
 ) -> Result<Sampled, Error> {
     let in_pageblock = 1_u64 << sampler.pageblock_order();
     let mut found = Sampled::Free;
-    for pfn in (start..start + (1 << asked.order)).step_by(in_pageblock as usize) {
+    for pfn in (start..start + (1 << request.order)).step_by(in_pageblock as usize) {
         pages.fetch_add(in_pageblock, Ordering::Relaxed);
-        found = found.max(Sampled::of(&sampler.read(pfn)?, asked.contiguous));
-        if found == Sampled::Held {
+        found = found.max(Sampled::of(&sampler.read(pfn)?, request.contiguous));
+        if found == Sampled::UnmovableKind {
             break;
         }
     }

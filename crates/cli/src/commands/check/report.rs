@@ -54,7 +54,7 @@ pub(super) fn text(report: &Report) -> String {
             lines.push(format!(
                 "Tried: {} free blocks before, {} promised and {} at most, {} after {} ms of compaction ({:+.1} %).",
                 tried.before,
-                tried.foretold,
+                tried.predicted,
                 tried.at_most,
                 tried.real,
                 tried.compaction_ms,

@@ -27,7 +27,7 @@ pub(super) struct CompactionTrial {
     /// Free blocks of the asked order before compaction.
     pub(super) before: u64,
     /// Free blocks that the forecast promised.
-    pub(super) foretold: u64,
+    pub(super) predicted: u64,
     /// The most free blocks that the forecast allowed for.
     pub(super) at_most: u64,
     /// Free blocks after compaction.
@@ -68,9 +68,9 @@ pub(super) fn run(
     let sum = |blocks: fn(&ZoneSupply) -> Option<u64>| {
         verdict.zones.iter().map(blocks).try_fold(0, |sum, n| Some(sum + n?))
     };
-    let foretold = sum(|zone| zone.compacted);
+    let predicted = sum(|zone| zone.compacted);
     let at_most = sum(|zone| zone.compacted_at_most).unwrap_or(0);
-    let foretold = foretold.ok_or_else(|| {
+    let predicted = predicted.ok_or_else(|| {
         let why = verdict.missing.join("; ");
         Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
     })?;
@@ -85,11 +85,11 @@ pub(super) fn run(
         .map_err(|error| Failure::new(Cause::Machine, error))?;
     let compaction_ms = started.elapsed().as_millis() as u64;
     drained()?;
-    let real = blocks(&readings.free_again(root)?, &verdict.asked);
-    let after = Readings::take(root, sensing.sensor.into(), &verdict.asked)?.judge(&verdict.asked, None);
-    let error_percent = (foretold as f64 - real as f64) * 100.0 / (real.max(1) as f64);
+    let real = blocks(&readings.free_again(root)?, &verdict.request);
+    let after = Readings::take(root, sensing.sensor.into(), &verdict.request)?.judge(&verdict.request, None);
+    let error_percent = (predicted as f64 - real as f64) * 100.0 / (real.max(1) as f64);
     let before = verdict.zones.iter().map(|zone| zone.now).sum();
-    Ok(CompactionTrial { before, foretold, at_most, real, error_percent, compaction_ms, after })
+    Ok(CompactionTrial { before, predicted, at_most, real, error_percent, compaction_ms, after })
 }
 
 /// Compacts all memory, on `cpu` if it is given and this process may run there.
@@ -110,7 +110,7 @@ fn compact_on(cpu: Option<u32>, path: &Path) -> io::Result<()> {
 }
 
 /// Returns the free blocks of the asked order in the asked zones.
-fn blocks(free: &[ZoneFreeBlocks], asked: &BlockRequest) -> u64 {
-    let wanted = free.iter().filter(|zone| asked.wants(zone.node, &zone.name));
-    wanted.map(|zone| zone.blocks_from(usize::from(asked.order))).sum()
+fn blocks(free: &[ZoneFreeBlocks], request: &BlockRequest) -> u64 {
+    let wanted = free.iter().filter(|zone| request.wants(zone.node, &zone.name));
+    wanted.map(|zone| zone.blocks_from(usize::from(request.order))).sum()
 }

@@ -18,11 +18,11 @@ use crate::exit::{Cause, Failure};
 #[derive(Serialize)]
 pub(super) struct PoolTrial {
     /// Pages that were asked for.
-    pub(super) asked: u64,
+    pub(super) request: u64,
     /// Ranges that were free before, of those asked for.
     pub(super) before: u64,
     /// Ranges that the forecast promised, of those asked for.
-    pub(super) foretold: u64,
+    pub(super) predicted: u64,
     /// The most ranges that the forecast allowed for, of those asked for.
     pub(super) at_most: u64,
     /// Pages that came.
@@ -38,7 +38,7 @@ pub(super) struct PoolTrial {
 impl PoolTrial {
     /// Returns the exit code: that of what came, if nothing interrupted it.
     pub(super) fn exit_code(&self, verdict: &Verdict) -> u8 {
-        match (self.interrupted, self.real >= verdict.asked.blocks) {
+        match (self.interrupted, self.real >= verdict.request.blocks) {
             (true, _) => 3,
             (false, true) => verdict.exit_code.min(1),
             (false, false) => 2,
@@ -51,9 +51,9 @@ impl PoolTrial {
         format!(
             "Tried: asked for {} pages, {} were free before, {} promised and {} at most, {} came in {} ms{early} \
              ({:+.1} %); they were given back.",
-            self.asked,
+            self.request,
             self.before,
-            self.foretold,
+            self.predicted,
             self.at_most,
             self.real,
             self.asking_ms,
@@ -72,13 +72,13 @@ impl Pool {
     ///
     /// # Errors
     /// If the kernel has no such pool, or this process may not change it.
-    pub(super) fn find(root: &Path, asked: &BlockRequest) -> Result<Self, Failure> {
-        let pools = match asked.node {
+    pub(super) fn find(root: &Path, request: &BlockRequest) -> Result<Self, Failure> {
+        let pools = match request.node {
             None => root.join("sys/kernel/mm/hugepages"),
             Some(node) => root.join(format!("sys/devices/system/node/node{node}/hugepages")),
         };
         let name = |kib: u64| format!("hugepages-{kib}kB");
-        let folder = pools.join(name(asked.block_bytes / 1024));
+        let folder = pools.join(name(request.block_bytes / 1024));
         if !folder.join("nr_hugepages").exists() {
             let sizes: BTreeSet<u64> = fs::read_dir(&pools)
                 .into_iter()
@@ -97,16 +97,16 @@ impl Pool {
             let error = anyhow!(
                 "this kernel has no pool of pages of {}, which alone makes contiguous ranges on request; {has}. Leave \
                  out --try",
-                SizeText(asked.block_bytes)
+                SizeText(request.block_bytes)
             );
             return Err(Failure::new(Cause::Machine, error));
         }
-        if asked.allowed_nodes.is_some() {
+        if request.allowed_nodes.is_some() {
             let error =
                 anyhow!("a pool takes pages of one node or of all. Give --node instead, or leave out --try");
             return Err(Failure::new(Cause::Input, error));
         }
-        if asked.zone.is_some() {
+        if request.zone.is_some() {
             let error = anyhow!("a pool takes pages from any zone. Leave out --zone, or --try");
             return Err(Failure::new(Cause::Input, error));
         }
@@ -126,33 +126,33 @@ impl Pool {
                 anyhow!("nothing was foretold that could be tried: {why}"),
             ));
         };
-        let wanted = verdict.asked.blocks.min(ranges.counts.values().sum::<u64>() + 1);
+        let wanted = verdict.request.blocks.min(ranges.counts.values().sum::<u64>() + 1);
         let number = self.folder.join("nr_hugepages");
         let machine = |error: anyhow::Error| Failure::new(Cause::Machine, error);
         let before = self.persistent().map_err(machine)?;
         let ended = ended_by_signal();
         let started = Instant::now();
-        let (written, came) = {
+        let (written, observed) = {
             let old = OldNumber::keep(&number, before);
             let written = fs::write(&number, (before + wanted).to_string());
-            let came = self.persistent().map_err(machine)?.saturating_sub(before);
+            let observed = self.persistent().map_err(machine)?.saturating_sub(before);
             old.restore()
                 .with_context(|| format!("{} cannot be set back to {before}", number.display()))
                 .map_err(machine)?;
-            (written, came)
+            (written, observed)
         };
         let asking_ms = started.elapsed().as_millis() as u64;
         written
             .with_context(|| format!("{} refuses more pages; leave out --try", number.display()))
             .map_err(machine)?;
-        let foretold = verdict.supply.after_reclaim_and_compaction.unwrap_or(0).min(wanted);
+        let predicted = verdict.supply.after_reclaim_and_compaction.unwrap_or(0).min(wanted);
         Ok(PoolTrial {
-            asked: wanted,
+            request: wanted,
             before: verdict.supply.now.min(wanted),
-            foretold,
+            predicted,
             at_most: ranges.at_most().min(wanted),
-            real: came,
-            error_percent: (foretold as f64 - came as f64) * 100.0 / (came.max(1) as f64),
+            real: observed,
+            error_percent: (predicted as f64 - observed as f64) * 100.0 / (observed.max(1) as f64),
             asking_ms,
             interrupted: ended.load(Ordering::SeqCst),
         })

@@ -6,7 +6,7 @@ use super::outcome::Ending;
 
 /// Returns the answer in a sentence. `verdict` is the last, and `now` the blocks that are free.
 pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
-    let free = free(&verdict.asked, now);
+    let free = free(&verdict.request, now);
     match ending {
         Ending::Enough => format!("DONE: nothing was to be done: {free}."),
         Ending::Done => format!("DONE: {free}."),
@@ -19,18 +19,18 @@ pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
     }
 }
 
-/// Returns the answer where `came` blocks were enough after the last step, and others took some of them.
-pub(super) fn taken(asked: &BlockRequest, came: u64, now: u64) -> String {
+/// Returns the answer where `observed` blocks were enough after the last step, and others took some of them.
+pub(super) fn taken(request: &BlockRequest, observed: u64, now: u64) -> String {
     format!(
-        "CANNOT: {}; {came} were free after the last step, and other work has taken some since. Run it again, or ask for \
+        "CANNOT: {}; {observed} were free after the last step, and other work has taken some since. Run it again, or ask for \
          more than are needed.",
-        free(asked, now)
+        free(request, now)
     )
 }
 
 /// Says how many blocks are free and were asked for.
-fn free(asked: &BlockRequest, now: u64) -> String {
-    let (wanted, size) = (asked.blocks, SizeText(asked.block_bytes));
+fn free(request: &BlockRequest, now: u64) -> String {
+    let (wanted, size) = (request.blocks, SizeText(request.block_bytes));
     let are = if now == 1 { format!("block of {size} is") } else { format!("blocks of {size} are") };
     let were = if wanted == 1 { "was" } else { "were" };
     format!("{now} {are} free now, {wanted} {were} asked for")
@@ -49,12 +49,12 @@ fn cannot(verdict: &Verdict) -> String {
         );
     }
     if let RepairPlan::Steps { steps } = &verdict.plan {
-        let foretold = steps.last().map_or(0, |step| step.foretold);
+        let predicted = steps.last().map_or(0, |step| step.predicted);
         if steps.last().is_some_and(|step| step.perhaps) {
-            return format!("{foretold} may still be made at most, and did not come");
+            return format!("{predicted} may still be made at most, and did not come");
         }
         return format!(
-            "{foretold} are still foretold, and did not come: compaction ends where it meets page cache that others \
+            "{predicted} are still foretold, and did not come: compaction ends where it meets page cache that others \
              make dirty, and at each part's time. Try again when less is written, or with a longer --stall-budget"
         );
     }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn what_others_took_is_said() {
-        let asked = BlockRequest {
+        let request = BlockRequest {
             order: 9,
             block_bytes: 2 << 20,
             contiguous: false,
@@ -78,7 +78,7 @@ mod tests {
             allowed_nodes: None,
             zone: None,
         };
-        let told = taken(&asked, 1811, 1779);
+        let told = taken(&request, 1811, 1779);
         let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 were asked for; 1811 were free after the last step, and";
         assert!(told.starts_with(starts), "{told}");
     }

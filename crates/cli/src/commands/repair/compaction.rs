@@ -55,7 +55,7 @@ fn compact_by(worker: &mut Worker<'_>, file: &Path, all: &mut Compacting) -> Res
         all.longest = all.longest.max(took);
         worker.drain()?;
         let now = worker.now()?;
-        if piece != Piece::Stopped || worker.is_interrupted() || now >= worker.asked.blocks {
+        if piece != Piece::Stopped || worker.is_interrupted() || now >= worker.request.blocks {
             return Ok(());
         }
         let moved = Counters::read(root).migrated_since(&before) > 0;

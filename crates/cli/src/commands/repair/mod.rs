@@ -23,8 +23,8 @@ use anyhow::anyhow;
 use freehold_linux::procfs::read_zoneinfo;
 use freehold_monitor::verdict::{RepairPlan, Verdict};
 
-use super::asked;
 use super::repair_lock::{RepairLock, ended_by_signal, must_be_root};
+use super::request;
 use crate::args::Repair;
 use crate::exit::{Cause, Failure};
 use crate::output;
@@ -67,11 +67,11 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
         return Err(Failure::new(Cause::Input, error));
     }
     let zones = read_zoneinfo(root)?;
-    let (asked, _) = asked::request(&args.into(), root, &zones)?;
+    let (request, _) = request::request(&args.into(), root, &zones)?;
     // Taken before the machine is read: what another repair changes would make the forecast wrong.
     let _lock = if args.dry_run { None } else { Some(RepairLock::take(Duration::ZERO)?) };
-    let readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
-    let verdict = readings.judge(&asked, compacting_cpu(&readings));
+    let readings = Readings::take(root, args.sensing.sensor.into(), &request)?;
+    let verdict = readings.judge(&request, compacting_cpu(&readings));
     let RepairPlan::Steps { steps } = &verdict.plan else { return Ok(refused(verdict)) };
     if args.dry_run {
         return Ok(untouched(verdict, Ending::Planned));
@@ -79,7 +79,7 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
     if !args.yes && !is_wanted(&text::plan(steps).join("\n"))? {
         return Ok(untouched(verdict, Ending::Declined));
     }
-    let mut worker = Worker::new(&args.sensing, &asked, args.stall_budget, readings, ended_by_signal());
+    let mut worker = Worker::new(&args.sensing, &request, args.stall_budget, readings, ended_by_signal());
     steps::carry_out(&mut worker, verdict)
 }
 
@@ -106,7 +106,7 @@ fn untouched(verdict: Verdict, ending: Ending) -> Outcome {
         relief: verdict.relief,
         missing: verdict.missing,
         plan: verdict.plan,
-        asked: verdict.asked,
+        request: verdict.request,
     }
 }
 

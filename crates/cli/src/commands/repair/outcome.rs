@@ -45,7 +45,7 @@ pub(super) struct DoneStep {
     /// Blocks that requests could have before.
     pub(super) before: u64,
     /// Blocks that requests could have after it.
-    pub(super) came: u64,
+    pub(super) observed: u64,
     /// True if it was stopped because there were enough blocks.
     pub(super) stopped_early: bool,
     /// How long it took, in milliseconds.
@@ -77,7 +77,7 @@ pub(super) struct Outcome {
     pub(super) exit_code: u8,
     /// The answer in a sentence.
     pub(super) answer: String,
-    pub(super) asked: BlockRequest,
+    pub(super) request: BlockRequest,
     /// Blocks that requests could have before.
     pub(super) before: u64,
     /// Blocks that requests can have now.

@@ -34,7 +34,7 @@ pub(super) fn drop_page_cache(
 ) -> Result<Dropped, Failure> {
     let root = worker.root();
     let before = Counters::read(root);
-    let page_bytes = worker.asked.block_bytes >> worker.asked.order;
+    let page_bytes = worker.request.block_bytes >> worker.request.order;
     let (mut files, all_cache) = if whole { (Vec::new(), false) } else { amounts(root, nodes) };
     let mut in_chunks = Dropped::default();
     let wanted = |dropped: u64| is_last || dropped < pages;

@@ -15,7 +15,7 @@ use crate::exit::Failure;
 
 /// The most steps, and the most steps of one kind: others may take what comes free.
 const MOST_STEPS: usize = 10;
-const MOST_OF_A_KIND: usize = 4;
+const MAX_ATTEMPTS_PER_STEP: usize = 4;
 
 /// Does step after step until there are enough blocks. After each the machine is read again, and the plan
 /// made anew.
@@ -48,7 +48,7 @@ pub(super) fn carry_out(worker: &mut Worker<'_>, first: Verdict) -> Result<Outco
         if let Some(step) = at_once.filter(|_| !worker.is_interrupted()) {
             done.push(carry_out_one(worker, &step, true, false)?);
         }
-        if done.last().is_some_and(|last| last.came >= worker.asked.blocks) {
+        if done.last().is_some_and(|last| last.observed >= worker.request.blocks) {
             break Ending::Done;
         }
         if worker.is_interrupted() {
@@ -57,10 +57,10 @@ pub(super) fn carry_out(worker: &mut Worker<'_>, first: Verdict) -> Result<Outco
         verdict = worker.judge_again()?;
     };
     let now = worker.now()?;
-    let taken = ending == Ending::Done && now < worker.asked.blocks;
+    let taken = ending == Ending::Done && now < worker.request.blocks;
     let ending = if taken { Ending::Short } else { ending };
     let answer = match done.last().filter(|_| taken) {
-        Some(last) => answer::taken(worker.asked, last.came, now),
+        Some(last) => answer::taken(worker.request, last.observed, now),
         None => answer::answer(&verdict, ending, now),
     };
     let relief = if ending == Ending::Short && !taken { verdict.relief.clone() } else { Vec::new() };
@@ -68,7 +68,7 @@ pub(super) fn carry_out(worker: &mut Worker<'_>, first: Verdict) -> Result<Outco
         ending,
         exit_code: ending.exit_code(),
         answer,
-        asked: verdict.asked,
+        request: verdict.request,
         before,
         now,
         plan,
@@ -110,9 +110,9 @@ fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
     let same: Vec<_> = tried.iter().filter(|done| kind(&done.step.work) == kind(&step.work)).collect();
     let writes = matches!(step.work, RepairWork::WriteBack { .. });
     let in_vain = |last: &&DoneStep| {
-        !writes && last.came <= last.before && last.pages_dropped == 0 && last.pages_migrated == 0
+        !writes && last.observed <= last.before && last.pages_dropped == 0 && last.pages_migrated == 0
     };
-    let most = if matches!(step.work, RepairWork::DrainLists { .. }) { 1 } else { MOST_OF_A_KIND };
+    let most = if matches!(step.work, RepairWork::DrainLists { .. }) { 1 } else { MAX_ATTEMPTS_PER_STEP };
     done.len() < MOST_STEPS && same.len() < most && !same.last().is_some_and(in_vain)
 }
 
@@ -127,7 +127,7 @@ fn carry_out_one(
     let mut done = DoneStep {
         step: step.clone(),
         before,
-        came: before,
+        observed: before,
         stopped_early: false,
         took_ms: 0.0,
         pages_migrated: 0,
@@ -162,8 +162,8 @@ fn carry_out_one(
     // The kernel counts its own reclaim for this process as waiting.
     let counts = is_compaction(&step.work);
     done.others_waited_ms = after.waited_since(&counted).filter(|_| counts).map(|us| us as f64 / 1e3);
-    done.came = worker.now()?;
-    done.stopped_early = done.came >= worker.asked.blocks && done.came < step.foretold;
+    done.observed = worker.now()?;
+    done.stopped_early = done.observed >= worker.request.blocks && done.observed < step.predicted;
     Ok(done)
 }
 
@@ -177,9 +177,9 @@ mod tests {
 
     fn done(work: RepairWork, pages_dropped: u64) -> DoneStep {
         DoneStep {
-            step: RepairStep { work, foretold: 9, perhaps: false },
+            step: RepairStep { work, predicted: 9, perhaps: false },
             before: 5,
-            came: 5,
+            observed: 5,
             stopped_early: false,
             took_ms: 0.0,
             pages_migrated: 0,
@@ -196,7 +196,7 @@ mod tests {
     fn all_page_cache_goes_only_where_nothing_else_may_help() {
         let drop = || RepairWork::DropPageCache { pages: 8, nodes: vec![0] };
         let compact = || RepairWork::Compact { nodes: vec![0] };
-        let steps = [drop(), compact()].map(|work| RepairStep { work, foretold: 9, perhaps: false });
+        let steps = [drop(), compact()].map(|work| RepairStep { work, predicted: 9, perhaps: false });
         assert_eq!(to_do(&steps, &[]), Some((0, false)));
         assert_eq!(to_do(&steps, &[done(drop(), 0)]), Some((1, false)), "compaction loses nothing");
         let in_vain = [done(drop(), 0), done(compact(), 0)];

@@ -26,7 +26,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
 pub(super) fn plan(steps: &[RepairStep]) -> Vec<String> {
     let line = |(at, step): (usize, &RepairStep)| {
         let perhaps = if step.perhaps { " at most" } else { " at least" };
-        format!("{}. {}: {} blocks foretold after it,{perhaps}", at + 1, what(&step.work), step.foretold)
+        format!("{}. {}: {} blocks foretold after it,{perhaps}", at + 1, what(&step.work), step.predicted)
     };
     steps.iter().enumerate().map(line).collect()
 }
@@ -48,14 +48,14 @@ fn what(work: &RepairWork) -> String {
 
 /// Formats what was done as a table.
 fn table(steps: &[DoneStep]) -> Vec<String> {
-    let head = ["step", "before", "foretold", "came", "ms", "migrated", "dropped"].map(str::to_owned);
+    let head = ["step", "before", "predicted", "observed", "ms", "migrated", "dropped"].map(str::to_owned);
     let row = |step: &DoneStep| {
         let perhaps = if step.step.perhaps { "<=" } else { "" };
         [
             what(&step.step.work),
             step.before.to_string(),
-            format!("{perhaps}{}", step.step.foretold),
-            format!("{}{}", step.came, if step.stopped_early { "*" } else { "" }),
+            format!("{perhaps}{}", step.step.predicted),
+            format!("{}{}", step.observed, if step.stopped_early { "*" } else { "" }),
             format!("{:.0}", step.took_ms),
             step.pages_migrated.to_string(),
             step.pages_dropped.to_string(),
@@ -108,9 +108,9 @@ mod tests {
 
     fn compaction(waited_ms: f64, parts: u64) -> DoneStep {
         DoneStep {
-            step: RepairStep { work: RepairWork::Compact { nodes: vec![0] }, foretold: 9, perhaps: false },
+            step: RepairStep { work: RepairWork::Compact { nodes: vec![0] }, predicted: 9, perhaps: false },
             before: 1,
-            came: 5,
+            observed: 5,
             stopped_early: false,
             took_ms: 12.0,
             pages_migrated: 3,

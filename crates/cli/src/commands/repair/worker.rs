@@ -34,7 +34,7 @@ pub(super) enum Piece {
 /// The machine that is repaired, and the request.
 pub(super) struct Worker<'a> {
     pub(super) sensing: &'a Sensing,
-    pub(super) asked: &'a BlockRequest,
+    pub(super) request: &'a BlockRequest,
     /// How long a part of compaction may last.
     pub(super) budget: Option<Duration>,
     readings: Readings,
@@ -53,14 +53,14 @@ impl<'a> Worker<'a> {
     /// `ended` is set when a signal asks this process to end.
     pub(super) fn new(
         sensing: &'a Sensing,
-        asked: &'a BlockRequest,
+        request: &'a BlockRequest,
         budget: Option<Duration>,
         readings: Readings,
         ended: Arc<AtomicBool>,
     ) -> Self {
         let cpu = compacting_cpu(&readings);
         let (counting, bounded, drained) = (Duration::ZERO, None, false);
-        Self { sensing, asked, budget, readings, cpu, ended, counting, bounded, drained }
+        Self { sensing, request, budget, readings, cpu, ended, counting, bounded, drained }
     }
 
     /// Keeps per-CPU lists short until the repair ends.
@@ -83,23 +83,23 @@ impl<'a> Worker<'a> {
 
     /// Reads the machine again and judges it.
     pub(super) fn judge_again(&mut self) -> Result<Verdict, Failure> {
-        self.readings = Readings::take(self.root(), self.sensing.sensor.into(), self.asked)?;
+        self.readings = Readings::take(self.root(), self.sensing.sensor.into(), self.request)?;
         if self.drained {
             self.readings.lists_are_drained();
         }
         self.cpu = compacting_cpu(&self.readings);
-        Ok(self.readings.judge(self.asked, self.cpu))
+        Ok(self.readings.judge(self.request, self.cpu))
     }
 
     /// Returns the blocks that requests can have now.
     pub(super) fn now(&mut self) -> Result<u64, Failure> {
         let root = self.root();
-        Ok(self.readings.supply_again(root, self.asked)?.now)
+        Ok(self.readings.supply_again(root, self.request)?.now)
     }
 
     /// Returns true if there are enough blocks.
     pub(super) fn is_enough(&mut self) -> Result<bool, Failure> {
-        Ok(self.now()? >= self.asked.blocks)
+        Ok(self.now()? >= self.request.blocks)
     }
 
     /// Returns true if a signal asked this process to end.

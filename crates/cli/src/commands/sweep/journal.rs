@@ -19,10 +19,10 @@ use crate::output;
 /// The first line of a journal: the version and the arguments of the sweep. Only a sweep with the same
 /// line may continue.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct SweepArguments {
     pub(super) freehold: String,
     pub(in crate::commands) partial: bool,
-    pub(in crate::commands) chance: u32,
+    pub(in crate::commands) replicates: u32,
     pub(in crate::commands) traces: Vec<TraceFile>,
     pub(in crate::commands) vary: Vec<(String, Vec<freehold_lab::sweep::Value>)>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Journal {
     file: File,
     path: PathBuf,
     /// What was asked for, as the first line has it.
-    asked: Vec<u8>,
+    arguments: Vec<u8>,
     /// Finished runs, in the order in which they finished.
     pub(super) rows: Vec<SweepRow>,
 }
@@ -64,7 +64,7 @@ pub(super) struct Journal {
 impl Journal {
     /// Opens the journal beside `output`. Continues a journal of the same arguments, without its last
     /// line if that is incomplete, and without damaged lines, which it names; otherwise starts a new one.
-    pub(super) fn open(output: &Path, asked: &Asked, restart: bool) -> Result<Self, Failure> {
+    pub(super) fn open(output: &Path, arguments: &SweepArguments, restart: bool) -> Result<Self, Failure> {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(".journal");
         let path = output.with_file_name(name);
@@ -74,14 +74,15 @@ impl Journal {
             fs::remove_file(&path).map_err(|error| output::cannot_create(&path, error))?;
             file = lock(&path)?;
         }
-        let asked_line = serde_json::to_vec(asked).map_err(|error| Failure::new(Cause::Bug, error))?;
-        let mut journal = Self { file, path, asked: asked_line, rows: Vec::new() };
+        let arguments_line =
+            serde_json::to_vec(arguments).map_err(|error| Failure::new(Cause::Bug, error))?;
+        let mut journal = Self { file, path, arguments: arguments_line, rows: Vec::new() };
         let mut text = Vec::new();
         journal.file.read_to_end(&mut text).map_err(|error| journal.unreadable(&error.to_string()))?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let first = line(&[], &journal.asked);
+        let first = line(&[], &journal.arguments);
         if whole > 0 {
-            journal.read(&text[..whole], asked)?;
+            journal.read(&text[..whole], arguments)?;
         } else if !first.starts_with(&text) {
             return Err(journal.unreadable("its first line is something else"));
         }
@@ -94,20 +95,20 @@ impl Journal {
     }
 
     /// Takes the runs of whole lines. Fails if they are not known to be of this sweep.
-    fn read(&mut self, text: &[u8], asked: &Asked) -> Result<(), Failure> {
+    fn read(&mut self, text: &[u8], arguments: &SweepArguments) -> Result<(), Failure> {
         let mut damaged = Vec::new();
         for (number, line) in
             (1..).zip(text.split(|&byte| byte == b'\n')).filter(|(_, line)| !line.is_empty())
         {
-            let covered: &[u8] = if number == 1 { &[] } else { &self.asked };
+            let covered: &[u8] = if number == 1 { &[] } else { &self.arguments };
             let Some(json) = checked(covered, line) else {
                 damaged.push(number);
                 continue;
             };
             if number == 1 {
-                let found: Asked =
+                let found: SweepArguments =
                     serde_json::from_slice(json).map_err(|error| self.unreadable(&error.to_string()))?;
-                if found != *asked {
+                if found != *arguments {
                     return Err(self.of_another_sweep());
                 }
             } else {
@@ -131,7 +132,7 @@ impl Journal {
     /// Appends a finished run. The run is on the device when this returns.
     pub(super) fn append(&mut self, row: SweepRow) -> Result<(), Failure> {
         let json = serde_json::to_vec(&row).map_err(|error| Failure::new(Cause::Bug, error))?;
-        self.append_line(&line(&self.asked, &json))?;
+        self.append_line(&line(&self.arguments, &json))?;
         self.rows.push(row);
         Ok(())
     }

@@ -9,7 +9,7 @@ use freehold_lab::sweep::{Grid, Prepared, RunOptions, SweepRow, run_trace, summa
 use freehold_measure::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::journal::{Asked, Journal, TraceFile};
+use super::journal::{Journal, SweepArguments, TraceFile};
 use crate::args::{Input, Sweep};
 use crate::exit::{Cause, Failure};
 use crate::load;
@@ -17,10 +17,10 @@ use crate::output::{self, FinishedFile};
 
 pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     let grid = grid(args)?;
-    let asked = Asked {
+    let arguments = SweepArguments {
         freehold: env!("CARGO_PKG_VERSION").to_owned(),
         partial: args.partial,
-        chance: args.chance,
+        replicates: args.replicates,
         traces: args.traces.iter().map(|path| TraceFile::new(path)).collect(),
         vary: grid.varied.iter().map(|(knob, values)| (knob.name.to_owned(), values.clone())).collect(),
     };
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     refuse_unreadable(args)?;
     // Claimed from the start, so that a long run does not fail at its end.
     let file = FinishedFile::create(&args.output, args.force)?;
-    let journal = Journal::open(&args.output, &asked, args.restart)?;
+    let journal = Journal::open(&args.output, &arguments, args.restart)?;
     let all = args.traces.len() * grid.combinations().unwrap_or(0);
     let done = journal.rows.len();
     if done > 0 {
@@ -145,7 +145,8 @@ impl Work<'_> {
             Ok((lab, trust)) => Ok(Prepared { lab, trust }),
             Err(why) => Err(why.clone()),
         };
-        let options = RunOptions { chance: self.args.chance, threads: self.args.threads.map(usize::from) };
+        let options =
+            RunOptions { replicates: self.args.replicates, threads: self.args.threads.map(usize::from) };
         run_trace(self.grid, &name, prepared, &missing, options, &|row| self.keep(row));
     }
 

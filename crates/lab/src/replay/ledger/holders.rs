@@ -13,7 +13,7 @@ use super::traced::{At, Entry, Pages, Traced, TracedFrames};
 use super::tries::Tries;
 use crate::recorded::MoveCost;
 use crate::replay::measures::Followed;
-use crate::replay::watch::ReplayLocks;
+use crate::replay::watch::ReplayPlatform;
 use crate::start::{Machine, Start};
 
 /// Who holds the replay's pages: the one ledger of blocks that stand for traced ones, of blocks that the machine
@@ -22,7 +22,7 @@ use crate::start::{Machine, Start};
 /// Page cache and anonymous pages of the trace can be moved, page cache can be reclaimed. Pages that were in use
 /// before the start and to the end can be moved if they were on the LRU.
 pub(in crate::replay) struct Holders<'f, 'm> {
-    memory: &'f Memory<'m, ReplayLocks>,
+    memory: &'f Memory<'m, ReplayPlatform>,
     traced: TracedFrames,
     moved: MovedBlocks,
     places: Places,
@@ -62,7 +62,7 @@ pub(in crate::replay) struct Released {
 impl<'f, 'm> Holders<'f, 'm> {
     /// Returns the ledger at the start: it has the blocks that were in use then and are freed by the events.
     pub(in crate::replay) fn at_start(
-        memory: &'f Memory<'m, ReplayLocks>,
+        memory: &'f Memory<'m, ReplayPlatform>,
         machine: &Machine,
         start: &Start,
         moves: MoveCost,
@@ -87,7 +87,7 @@ impl<'f, 'm> Holders<'f, 'm> {
     }
 
     /// Returns the memory whose pages these are.
-    pub(in crate::replay) fn memory(&self) -> &'f Memory<'m, ReplayLocks> {
+    pub(in crate::replay) fn memory(&self) -> &'f Memory<'m, ReplayPlatform> {
         self.memory
     }
 
@@ -242,9 +242,9 @@ impl<'f, 'm> Holders<'f, 'm> {
     pub(in crate::replay) fn finish(&self, huge: Order, followed: &mut Followed) {
         let (held, (moved_blocks, moved_pages)) = (self.traced.held(), self.moved.kept());
         let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
-        followed.held_at_end = held.iter().sum::<u64>() + moved_blocks;
-        followed.held_pages_at_end = pages + moved_pages;
-        followed.held_huge_pages_at_end = held.of(huge.index());
+        followed.in_use_at_end = held.iter().sum::<u64>() + moved_blocks;
+        followed.pages_in_use_at_end = pages + moved_pages;
+        followed.huge_pages_in_use_at_end = held.of(huge.index());
         followed.left_to_trace = self.left_to_trace;
         followed.splits = self.splits;
         followed.refused = self.refused;
@@ -276,7 +276,7 @@ impl Relocate for Holders<'_, '_> {
         match self.holder(pfn) {
             Holder::Traced(place) => self.traced.entry(self.traced.at_place(place)).pages() != Pages::Pinned,
             Holder::Moved(_) => true,
-            Holder::Nobody => self.memory.allocated_block(pfn) == Some((order, Migratetype::Movable)),
+            Holder::NoReclaim => self.memory.allocated_block(pfn) == Some((order, Migratetype::Movable)),
         }
     }
 
@@ -292,17 +292,17 @@ impl Relocate for Holders<'_, '_> {
                 self.traced.set(at, order, Entry::held(order, to, pages));
             }
             Holder::Moved(number) => self.moved.relocated(number, to),
-            Holder::Nobody => {}
+            Holder::NoReclaim => {}
         }
         self.places.note(&mut self.traced, to, holder);
         true
     }
 }
 
-impl Shrinker<ReplayLocks> for Holders<'_, '_> {
+impl Shrinker<ReplayPlatform> for Holders<'_, '_> {
     /// Reclaims page cache for a request, the oldest first. For kswapd nothing is reclaimed: what the machine's
     /// kswapd reclaimed is in the trace, so the pages that it is asked for are counted and taken as reclaimed.
-    fn shrink(&mut self, _: &Memory<'_, ReplayLocks>, control: ShrinkControl) -> Reclaimed {
+    fn shrink(&mut self, _: &Memory<'_, ReplayPlatform>, control: ShrinkControl) -> Reclaimed {
         if control.reclaimer == Reclaimer::Kswapd {
             // For a large block kswapd reclaims twice its pages, then leaves the rest to kcompactd.
             let mut pages = 2 * control.order.pages();

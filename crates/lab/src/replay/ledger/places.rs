@@ -23,7 +23,7 @@ pub(super) enum Holder {
     /// The block that compaction moved on the machine, by its number.
     Moved(u32),
     /// Nobody in the trace: the block was in use at the start and no event frees it.
-    Nobody,
+    NoReclaim,
 }
 
 const MOVED: u32 = 1 << 31;
@@ -59,7 +59,7 @@ impl Places {
             self.numbers[at] = match holder {
                 Holder::Traced(place) => place as u32 + 1,
                 Holder::Moved(number) => number | MOVED,
-                Holder::Nobody => 0,
+                Holder::NoReclaim => 0,
             };
         }
     }
@@ -68,7 +68,7 @@ impl Places {
     pub(super) fn holder(&self, traced: &mut TracedFrames, moved: &MovedBlocks, replayed: Pfn) -> Holder {
         let number = traced.place_of(replayed).map_or(0, |at| self.numbers[at]);
         let holder = match number {
-            0 => return Holder::Nobody,
+            0 => return Holder::NoReclaim,
             number if number & MOVED != 0 => Holder::Moved(number & !MOVED),
             number => Holder::Traced(number as usize - 1),
         };
@@ -77,8 +77,8 @@ impl Places {
                 matches!(traced.get(traced.at_place(place)), Traced::Held(_, held) if held == replayed)
             }
             Holder::Moved(number) => moved.block(number) == Some(replayed),
-            Holder::Nobody => false,
+            Holder::NoReclaim => false,
         };
-        if agrees { holder } else { Holder::Nobody }
+        if agrees { holder } else { Holder::NoReclaim }
     }
 }

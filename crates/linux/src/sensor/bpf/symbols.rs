@@ -29,7 +29,7 @@ impl BpfSensor {
     pub(super) fn variable(&self, name: &str, told: &str) -> Result<Option<u64>, BpfError> {
         match symbol(name) {
             Some(address) => self.peek(address),
-            None => Ok(self.vmcoreinfo()?.and_then(|text| told_by(&text, told))),
+            None => Ok(self.vmcoreinfo()?.and_then(|text| address_in(&text, told))),
         }
     }
 
@@ -85,7 +85,7 @@ fn place(told: &str) -> Option<(u64, u64)> {
 }
 
 /// Returns the value of a pointer by the text for debuggers, which has it as the address of the array that it points to.
-fn told_by(text: &str, name: &str) -> Option<u64> {
+fn address_in(text: &str, name: &str) -> Option<u64> {
     let of = |line: &str| {
         let (symbol, address) = line.strip_prefix("SYMBOL(")?.split_once(")=")?;
         if symbol == name { u64::from_str_radix(address, 16).ok() } else { None }
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(place(broken), None, "{broken}");
         }
         let text = "OSRELEASE=6.18.44\nSYMBOL(mem_section)=ffffffff8353a2c0\nLENGTH(mem_section)=2048\nSYMBOL(x)=g\n";
-        assert_eq!(told_by(text, "mem_section"), Some(0xffff_ffff_8353_a2c0));
-        assert_eq!((told_by(text, "x"), told_by(text, "section")), (None, None));
+        assert_eq!(address_in(text, "mem_section"), Some(0xffff_ffff_8353_a2c0));
+        assert_eq!((address_in(text, "x"), address_in(text, "section")), (None, None));
     }
 }

@@ -1,6 +1,6 @@
 //! The map as the page draws it.
 
-use freehold_linux::pageblocks::Held;
+use freehold_linux::pageblocks::UnmovableKind;
 use serde::Serialize;
 
 use crate::model::{Gigabyte, GigabyteState, Holds, Map, ZoneMap};
@@ -17,7 +17,7 @@ pub(super) struct Picture<'m> {
     /// Pageblocks of a gigabyte.
     in_gigabyte: u64,
     /// The letter and the name of each holder.
-    holders: [(char, &'static str); Held::COUNT],
+    holders: [(char, &'static str); UnmovableKind::COUNT],
     zones: Vec<ZonePicture<'m>>,
     /// Every gigabyte; empty if there are too many to be looked at.
     gigabytes: &'m [Gigabyte],
@@ -45,7 +45,7 @@ impl<'m> Picture<'m> {
         let count = |state| map.gigabytes.iter().filter(|gigabyte| gigabyte.state == state).count();
         Self {
             in_gigabyte: map.in_gigabyte,
-            holders: Held::ALL.map(|why| (of_holder(why), why.name())),
+            holders: UnmovableKind::ALL.map(|why| (of_holder(why), why.name())),
             zones: map.zones.iter().map(ZonePicture::new).collect(),
             gigabytes: if map.gigabytes.len() > MOST_GIGABYTES { &[] } else { &map.gigabytes },
             gigabyte_totals: GigabyteState::ALL.map(|state| (state.name(), count(state))),
@@ -57,8 +57,9 @@ impl<'m> ZonePicture<'m> {
     fn new(zone: &'m ZoneMap) -> Self {
         let in_cell = zone.blocks.len().div_ceil(MOST_CELLS).max(1);
         let totals = zone.totals();
-        let holder =
-            |held: &[Option<Held>]| held.iter().rev().flatten().next().map_or(' ', |&why| of_holder(why));
+        let holder = |unmovable: &[Option<UnmovableKind>]| {
+            unmovable.iter().rev().flatten().next().map_or(' ', |&why| of_holder(why))
+        };
         Self {
             node: zone.node,
             name: &zone.name,
@@ -73,7 +74,7 @@ impl<'m> ZonePicture<'m> {
 }
 
 /// Returns a holder's letter.
-fn of_holder(why: Held) -> char {
+fn of_holder(why: UnmovableKind) -> char {
     char::from(b'a' + why as u8)
 }
 
@@ -87,7 +88,7 @@ fn worst(counts: &[u32; Holds::ALL.len()]) -> char {
 mod tests {
     use super::*;
 
-    fn map(blocks: Vec<Holds>, holders: Vec<Option<Held>>) -> Map {
+    fn map(blocks: Vec<Holds>, holders: Vec<Option<UnmovableKind>>) -> Map {
         let zone = ZoneMap { name: "Normal".to_owned(), blocks, holders, ..ZoneMap::default() };
         Map { zones: vec![zone], in_gigabyte: 512, ..Map::default() }
     }
@@ -98,13 +99,13 @@ mod tests {
         blocks[0] = Holds::Mixed;
         blocks[3] = Holds::Movable;
         let mut holders = vec![None; 2 * MOST_CELLS];
-        holders[0] = Some(Held::Kernel);
+        holders[0] = Some(UnmovableKind::Kernel);
         let map = map(blocks, holders);
         let picture = Picture::new(&map);
         let zone = &picture.zones[0];
         assert!(zone.cells.starts_with("xm..") && zone.cells.len() == MOST_CELLS, "{}", zone.in_cell);
         assert_eq!((zone.in_cell, zone.holders.trim_end()), (2, "c"));
-        assert_eq!(picture.holders[Held::Kernel as usize], ('c', "kernel"));
+        assert_eq!(picture.holders[UnmovableKind::Kernel as usize], ('c', "kernel"));
         assert!(zone.totals.contains(&("free", 2 * MOST_CELLS as u32 - 2)), "{:?}", zone.totals);
     }
 
@@ -114,20 +115,20 @@ mod tests {
             node: 0,
             zone: "Normal".to_owned(),
             number,
-            state: GigabyteState::Held,
+            state: GigabyteState::Unmovable,
             free: 1,
             listed: 0,
             movable: 0,
             reclaimable: 0,
-            held: vec![("slab", 7)],
+            unmovable: vec![("slab", 7)],
         };
-        let told = |gigabytes: usize| {
+        let shown = |gigabytes: usize| {
             let mut seen = map(vec![Holds::Free], vec![None]);
             seen.gigabytes = (0..gigabytes as u64).map(gigabyte).collect();
             let picture = Picture::new(&seen);
-            assert!(picture.gigabyte_totals.contains(&("held", gigabytes)));
+            assert!(picture.gigabyte_totals.contains(&("unmovable", gigabytes)));
             picture.gigabytes.len()
         };
-        assert_eq!([2, MOST_GIGABYTES, MOST_GIGABYTES + 1].map(told), [2, MOST_GIGABYTES, 0]);
+        assert_eq!([2, MOST_GIGABYTES, MOST_GIGABYTES + 1].map(shown), [2, MOST_GIGABYTES, 0]);
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn strip(rows: &mut Rows<'_>, map: &Map, view: &View) {
     }
     let mut line = Line::from(label("GiB", view.theme.label()));
     let counts = counts(&map.gigabytes);
-    let told: Vec<_> = counts
+    let shown: Vec<_> = counts
         .iter()
         .filter(|(_, count)| *count > 0)
         .flat_map(|&(state, count)| {
@@ -21,13 +21,13 @@ pub(super) fn strip(rows: &mut Rows<'_>, map: &Map, view: &View) {
             [Span::raw(" "), letter, Span::raw(format!(" {count} {}", state.name()))]
         })
         .collect();
-    let room = rows.width().saturating_sub(LABEL + told.iter().map(Span::width).sum::<usize>());
+    let room = rows.width().saturating_sub(LABEL + shown.iter().map(Span::width).sum::<usize>());
     let cells = cells(&map.gigabytes, room);
     line.spans.extend(cells.chunk_by(|one, next| one == next).map(|run| {
         let letters = run[0].letter().to_string().repeat(run.len());
         Span::styled(letters, view.theme.cell(colour(run[0])))
     }));
-    line.spans.extend(told);
+    line.spans.extend(shown);
     rows.line(&line);
 }
 
@@ -55,7 +55,7 @@ const fn colour(state: GigabyteState) -> Holds {
     match state {
         GigabyteState::Free => Holds::Free,
         GigabyteState::Reclaimable | GigabyteState::Movable => Holds::Movable,
-        GigabyteState::Held => Holds::Stuck,
+        GigabyteState::Unmovable => Holds::Stuck,
         GigabyteState::Partial => Holds::Absent,
         GigabyteState::Unread => Holds::Unread,
     }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_cell_of_several_gigabytes_shows_the_one_with_the_least_in_its_way() {
-        use GigabyteState::{Free, Held, Movable, Partial, Unread};
+        use GigabyteState::{Free, Movable, Partial, Unmovable, Unread};
         let gigabyte = |state| Gigabyte {
             node: 0,
             zone: "Normal".to_owned(),
@@ -77,11 +77,11 @@ mod tests {
             listed: 0,
             movable: 0,
             reclaimable: 0,
-            held: Vec::new(),
+            unmovable: Vec::new(),
         };
-        let all = [Partial, Held, Held, Free, Movable, Unread].map(gigabyte);
-        assert_eq!(cells(&all, 6), [Partial, Held, Held, Free, Movable, Unread]);
-        assert_eq!(cells(&all, 3), [Held, Free, Movable]);
+        let all = [Partial, Unmovable, Unmovable, Free, Movable, Unread].map(gigabyte);
+        assert_eq!(cells(&all, 6), [Partial, Unmovable, Unmovable, Free, Movable, Unread]);
+        assert_eq!(cells(&all, 3), [Unmovable, Free, Movable]);
         assert_eq!(cells(&all, 5).len(), 3, "every cell has equally many");
         assert_eq!((cells(&all, 0).len(), cells(&[], 5).len()), (0, 0));
     }

@@ -88,7 +88,7 @@ pub fn run(options: &TopOptions) -> Result<(), TopError> {
     let ended = top.until_the_end(&mut screen, &signals);
     drop(screen);
     // If the terminal hung up, the signal is the better explanation.
-    if let Some(SignalRequest::End(signal)) = signals.asked() {
+    if let Some(SignalRequest::End(signal)) = signals.request() {
         Signals::die_of(signal)?;
     }
     ended
@@ -124,7 +124,7 @@ impl Top {
                 Some(self.due.saturating_duration_since(Instant::now()))
             };
             let readable = signals.wait(screen, wait)?;
-            match signals.asked() {
+            match signals.request() {
                 Some(SignalRequest::End(_)) => return Ok(()),
                 // Another program may have changed the terminal meanwhile.
                 Some(SignalRequest::GoOn) => screen.retake()?,
@@ -179,8 +179,8 @@ impl Top {
 const STALE: &str = "these numbers are old, the last reading failed:";
 
 /// Returns true if the page has colours.
-fn has_colours(asked: Colour, term: &str) -> bool {
-    match asked {
+fn has_colours(request: Colour, term: &str) -> bool {
+    match request {
         Colour::Always => true,
         Colour::Never => false,
         Colour::Auto => {

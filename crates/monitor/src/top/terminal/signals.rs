@@ -56,7 +56,7 @@ impl Signals {
     }
 
     /// Returns what signals have asked for since the last call. The request to end remains.
-    pub(super) fn asked(&self) -> Option<SignalRequest> {
+    pub(super) fn request(&self) -> Option<SignalRequest> {
         match self.end.load(Ordering::SeqCst) {
             0 => self.go_on.swap(false, Ordering::SeqCst).then_some(SignalRequest::GoOn),
             signal => Some(SignalRequest::End(signal as i32)),

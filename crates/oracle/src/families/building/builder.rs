@@ -28,7 +28,7 @@ pub(in crate::families) struct Builder {
     /// The CPU of the following steps.
     pub(in crate::families) cpu: u8,
     /// Slots of the held blocks. A family that takes a slot out puts it back.
-    pub(in crate::families) held: Vec<u32>,
+    pub(in crate::families) in_use: Vec<u32>,
     pub(in crate::families) cma_blocks: u32,
     /// True if blocks may be marked. Ranges are then not allocated: migration cannot really move a
     /// marked page.
@@ -60,7 +60,7 @@ impl Builder {
             zone,
             kernel,
             cpu: 0,
-            held: Vec::new(),
+            in_use: Vec::new(),
             cma_blocks: 0,
             may_mark: true,
             seed,
@@ -87,7 +87,7 @@ impl Builder {
 
     /// Returns the steps left in the current phase.
     pub(in crate::families) fn left(&self) -> usize {
-        let end = self.total - self.held.len().min(self.last);
+        let end = self.total - self.in_use.len().min(self.last);
         self.limit.min(end).saturating_sub(self.steps.len())
     }
 
@@ -102,9 +102,9 @@ impl Builder {
     /// Frees all held blocks or half of them, and returns the script.
     pub(in crate::families) fn finish(mut self) -> Script {
         let half = self.rng.bool();
-        let count = self.held.len() / if half { 2 } else { 1 };
+        let count = self.in_use.len() / if half { 2 } else { 1 };
         let leaving = self.leaving();
-        self.free_held(count.min(self.last), leaving);
+        self.free_in_use(count.min(self.last), leaving);
         self.push(0, Op::Digest);
         Script {
             cpus: if self.zone.cpus > 1 { 2 } else { 1 },
@@ -157,13 +157,13 @@ impl Builder {
     /// Frees something and adds at least one step, so that a loop over steps ends.
     fn make_room(&mut self) {
         self.act(Op::Drain);
-        self.free_held(64, Leaving::Random);
+        self.free_in_use(64, Leaving::Random);
     }
 
     /// Allocates a block and adds it to the held ones.
     pub(in crate::families) fn hold(&mut self, order: u8, gfp: GfpFlags) {
         let slot = self.alloc(order, gfp);
-        self.held.extend(slot);
+        self.in_use.extend(slot);
     }
 
     /// Allocates single pages in bulk.
@@ -258,25 +258,25 @@ impl Builder {
     }
 
     /// Frees `count` of the held blocks.
-    pub(in crate::families) fn free_held(&mut self, count: usize, leaving: Leaving) {
-        let mut held = mem::take(&mut self.held);
-        self.free_from(&mut held, count, leaving);
-        self.held = held;
+    pub(in crate::families) fn free_in_use(&mut self, count: usize, leaving: Leaving) {
+        let mut in_use = mem::take(&mut self.in_use);
+        self.free_from(&mut in_use, count, leaving);
+        self.in_use = in_use;
     }
 
     /// Frees held blocks until at most `percent` of the zone is held or the phase ends.
     pub(in crate::families) fn relieve(&mut self, percent: u64) {
         let aim = self.share(percent);
-        while self.held_pages() > aim && !self.held.is_empty() && !self.done() {
-            let at = self.rng.usize(..self.held.len());
-            let slot = self.held.swap_remove(at);
+        while self.unmovable_pages() > aim && !self.in_use.is_empty() && !self.done() {
+            let at = self.rng.usize(..self.in_use.len());
+            let slot = self.in_use.swap_remove(at);
             self.free(slot);
         }
     }
 
     /// Returns the held pages, if every request succeeds.
-    pub(in crate::families) fn held_pages(&self) -> u64 {
-        self.slots.held_pages()
+    pub(in crate::families) fn unmovable_pages(&self) -> u64 {
+        self.slots.unmovable_pages()
     }
 
     /// Returns a share of the usable pages.
@@ -302,7 +302,7 @@ impl Builder {
     }
 
     /// Returns true with a probability of `percent`.
-    pub(in crate::families) fn chance(&mut self, percent: u32) -> bool {
+    pub(in crate::families) fn with_probability(&mut self, percent: u32) -> bool {
         self.rng.u32(..100) < percent
     }
 

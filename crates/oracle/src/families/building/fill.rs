@@ -7,8 +7,8 @@ use super::zone::LARGEST_ORDER;
 
 /// Asks for more than there is: the largest blocks first, then smaller ones.
 pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
-    let missing = b.share(108).saturating_sub(b.held_pages());
-    let largest = if b.chance(80) { LARGEST_ORDER } else { b.rng.u8(4..=LARGEST_ORDER) };
+    let missing = b.share(108).saturating_sub(b.unmovable_pages());
+    let largest = if b.with_probability(80) { LARGEST_ORDER } else { b.rng.u8(4..=LARGEST_ORDER) };
     for _ in b.times((missing >> largest) as usize + 1) {
         b.hold(largest, gfp);
     }
@@ -22,7 +22,7 @@ pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
 
 /// Fills memory to a level and returns the small blocks: allocated as such, or split from large ones.
 pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
-    if b.chance(60) {
+    if b.with_probability(60) {
         return fill_by_split(b, gfp, percent, |b| {
             if b.rng.bool() { LARGEST_ORDER } else { b.rng.u8(1..=LARGEST_ORDER) }
         });
@@ -30,7 +30,7 @@ pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) ->
     let order = b.pick(&[0, 0, 1, 2, 3, 5]);
     let mut pool = Vec::new();
     for _ in b.times(b.left() / 3 + 1) {
-        if b.held_pages() >= b.share(percent) {
+        if b.unmovable_pages() >= b.share(percent) {
             break;
         }
         pool.extend(b.alloc(order, gfp));
@@ -48,7 +48,7 @@ pub(in crate::families) fn fill_by_split(
     order: impl Fn(&mut Builder) -> u8,
 ) -> Vec<u32> {
     let mut pool = Vec::new();
-    while b.held_pages() < b.share(percent) && pool.len() < b.left() / 2 {
+    while b.unmovable_pages() < b.share(percent) && pool.len() < b.left() / 2 {
         let order = order(b);
         let Some(slot) = b.alloc_for_split(order, gfp) else { break };
         pool.extend(b.split(slot));
@@ -58,7 +58,7 @@ pub(in crate::families) fn fill_by_split(
 }
 
 fn fill_the_rest(b: &mut Builder, gfp: GfpFlags, percent: u64) {
-    while b.held_pages() < b.share(percent) && !b.done() {
+    while b.unmovable_pages() < b.share(percent) && !b.done() {
         b.hold(LARGEST_ORDER, gfp);
     }
 }
@@ -97,7 +97,7 @@ pub(in crate::families) fn mark_some(b: &mut Builder, pool: &[u32], percent: u32
         if b.done() {
             break;
         }
-        if b.chance(percent) {
+        if b.with_probability(percent) {
             b.mark(slot, true);
         }
     }

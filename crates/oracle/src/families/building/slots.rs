@@ -31,7 +31,7 @@ pub(super) struct Slots {
     /// The room that runs are cut from, and its first slot that was not cut yet.
     current: Option<(u32, u32)>,
     most_rooms: usize,
-    held_pages: u64,
+    unmovable_pages: u64,
 }
 
 impl Slots {
@@ -45,8 +45,8 @@ impl Slots {
     }
 
     /// Returns the pages of all held blocks.
-    pub(super) fn held_pages(&self) -> u64 {
-        self.held_pages
+    pub(super) fn unmovable_pages(&self) -> u64 {
+        self.unmovable_pages
     }
 
     /// Returns the order of the block in a slot.
@@ -98,7 +98,7 @@ impl Slots {
     /// Splits a block; [`Self::can_split`] must be true for its slot.
     pub(super) fn split(&mut self, slot: u32) -> std::ops::Range<u32> {
         let pages = 1 << self.order(slot).unwrap_or_default();
-        self.held_pages -= u64::from(pages);
+        self.unmovable_pages -= u64::from(pages);
         for page in slot..slot + pages {
             self.fill(page, 0, IN_ROOM);
         }
@@ -109,7 +109,7 @@ impl Slots {
     pub(super) fn release(&mut self, slot: u32) {
         let state = std::mem::take(&mut self.states[slot as usize]);
         let Some(order) = (state & ORDER).checked_sub(1) else { return };
-        self.held_pages -= 1 << order;
+        self.unmovable_pages -= 1 << order;
         if state & IN_ROOM == 0 {
             self.singles.push(slot);
             return;
@@ -128,7 +128,7 @@ impl Slots {
 
     fn fill(&mut self, slot: u32, order: u8, bits: u8) {
         self.states[slot as usize] = (order + 1) | bits;
-        self.held_pages += 1 << order;
+        self.unmovable_pages += 1 << order;
     }
 
     /// Cuts a run, whose slots then count as used.

@@ -2,9 +2,9 @@
 
 use std::hint::black_box;
 
-use freehold::{Era, Locks, Memory, Migratetype, Order, OwnersFreeOnce, Pfn};
+use freehold::{Era, Memory, Migratetype, Order, OwnersFreeOnce, Pfn, Platform};
 use freehold_bench::{
-    BLOCK, BenchError, Digest, LockedHandle, OwnedHandle, Pages, START, Setup, SpinLocks, batch, mixture,
+    BLOCK, BenchError, Digest, LockedHandle, OwnedHandle, Pages, START, Setup, SpinPlatform, batch, mixture,
     pairs,
 };
 
@@ -78,7 +78,7 @@ impl Operation {
         if matches!(self, Self::Refill | Self::Drain) { BATCH as u32 } else { TIMES }
     }
 
-    fn prepare<L: Locks>(self, memory: &Memory<'_, L>) -> Result<(), BenchError> {
+    fn prepare<L: Platform>(self, memory: &Memory<'_, L>) -> Result<(), BenchError> {
         let zone = &memory.zones()[0];
         if self != Self::Pair4Whole {
             return Ok(zone.add_free(START, PAGES)?);
@@ -117,15 +117,15 @@ impl Operation {
                 if refused == TIMES as usize { Ok(()) } else { Err(wrong("has a block in aged memory")) }
             }
             Self::ChurnFresh | Self::ChurnFreshHole | Self::ChurnAged => {
-                let (mut random, mut held) = (mixture::random(), Vec::new());
+                let (mut random, mut in_use) = (mixture::random(), Vec::new());
                 if self == Self::ChurnAged {
-                    mixture::age(side, 5, &mut random, &mut held)?;
+                    mixture::age(side, 5, &mut random, &mut in_use)?;
                 } else {
-                    mixture::fill(side, PAGES * 4 / 5, &mut random, &mut held);
+                    mixture::fill(side, PAGES * 4 / 5, &mut random, &mut in_use);
                 }
                 let mut churn = mixture::Churn::default();
-                counted(|| churn.run(side, TIMES, &mut random, &mut held))?;
-                digest.add(held.last().map_or(0, |held: &(Pfn, Order)| held.0.0));
+                counted(|| churn.run(side, TIMES, &mut random, &mut in_use))?;
+                digest.add(in_use.last().map_or(0, |in_use: &(Pfn, Order)| in_use.0.0));
                 Ok(())
             }
         }
@@ -195,9 +195,9 @@ impl Counting {
     /// Runs the operation. Returns the digest of the frames that were allocated.
     pub(super) fn run(self) -> Result<u64, BenchError> {
         match self.handle {
-            Handle::Locked => self.run_locked::<SpinLocks>(),
-            Handle::OwnersFreeOnce => self.run_locked::<OwnersFreeOnce<SpinLocks>>(),
-            Handle::Exclusive => self.setup().with(|memory: &Memory<'_, OwnersFreeOnce<SpinLocks>>| {
+            Handle::Locked => self.run_locked::<SpinPlatform>(),
+            Handle::OwnersFreeOnce => self.run_locked::<OwnersFreeOnce<SpinPlatform>>(),
+            Handle::Exclusive => self.setup().with(|memory: &Memory<'_, OwnersFreeOnce<SpinPlatform>>| {
                 let mut digest = Digest::default();
                 self.operation.prepare(memory)?;
                 self.operation.work(&mut OwnedHandle::new(memory, 0), &mut digest)?;
@@ -206,7 +206,7 @@ impl Counting {
         }
     }
 
-    fn run_locked<L: Locks<Tracepoints = (), Rule = ()>>(self) -> Result<u64, BenchError> {
+    fn run_locked<L: Platform<Tracepoints = (), Rule = ()>>(self) -> Result<u64, BenchError> {
         self.setup().with(|memory: &Memory<'_, L>| {
             let mut digest = Digest::default();
             self.operation.prepare(memory)?;

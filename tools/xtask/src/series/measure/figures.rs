@@ -76,12 +76,12 @@ impl Interval {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
         // The chance that so few samples or fewer lie on one side, as tosses of a coin do.
-        let mut chance = 0.5_f64.powi(sorted.len() as i32);
-        let (mut sum, mut few) = (chance, 0);
+        let mut replicates = 0.5_f64.powi(sorted.len() as i32);
+        let (mut sum, mut few) = (replicates, 0);
         while sum <= 0.025 {
             few += 1;
-            chance *= (sorted.len() - few + 1) as f64 / few as f64;
-            sum += chance;
+            replicates *= (sorted.len() - few + 1) as f64 / few as f64;
+            sum += replicates;
         }
         // A side with fewer than `few` samples would be as rare as the interval allows.
         let ends = (few > 0).then(|| [sorted[few - 1], sorted[sorted.len() - few]]);
@@ -90,7 +90,7 @@ impl Interval {
 }
 
 /// Selects the objects of a run that have all of these values.
-pub type Wanted<'a> = &'a [(&'a str, Value)];
+pub type RowFilter<'a> = &'a [(&'a str, Value)];
 
 impl Figures {
     /// Returns the variants that were measured, each once.
@@ -104,7 +104,7 @@ impl Figures {
     /// Returns the figure at `path` (`alloc.mean`) in every selected object.
     ///
     /// Disturbed samples are left out if most samples were not disturbed.
-    pub fn samples(&self, variant: Variant, wanted: Wanted, path: &str) -> Vec<f64> {
+    pub fn samples(&self, variant: Variant, wanted: RowFilter, path: &str) -> Vec<f64> {
         let boots = self.boots.iter().filter(|boot| boot.variant == variant);
         let objects = boots.flat_map(|boot| &boot.said).filter(|object| is_wanted(object, wanted));
         let mut samples: Vec<(f64, f64)> = objects
@@ -120,7 +120,7 @@ impl Figures {
     /// for each selected object.
     ///
     /// Disturbed pairs are left out, and boots without a pair.
-    pub fn losses(&self, variant: Variant, wanted: Wanted, paths: &[&str]) -> Vec<Vec<f64>> {
+    pub fn losses(&self, variant: Variant, wanted: RowFilter, paths: &[&str]) -> Vec<Vec<f64>> {
         let boots = self.boots.iter().filter(|boot| boot.variant == variant);
         let losses = boots.map(|boot| {
             let calm = |object: &&Value| object["lost"].as_f64().unwrap_or_default() <= MOST_LOST;
@@ -143,7 +143,7 @@ impl Figures {
     }
 
     /// Returns the summary of the samples.
-    pub fn summary(&self, variant: Variant, wanted: Wanted, path: &str) -> Option<Summary> {
+    pub fn summary(&self, variant: Variant, wanted: RowFilter, path: &str) -> Option<Summary> {
         Summary::of(&self.samples(variant, wanted, path))
     }
 
@@ -176,7 +176,7 @@ impl Figures {
     }
 }
 
-fn is_wanted(object: &Value, wanted: Wanted) -> bool {
+fn is_wanted(object: &Value, wanted: RowFilter) -> bool {
     wanted.iter().all(|(field, value)| object[*field] == *value)
 }
 

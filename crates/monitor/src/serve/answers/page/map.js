@@ -91,17 +91,17 @@ function holderName(letter) {
   return map.holders.find(([known]) => known === letter)?.[1];
 }
 
-/** Name and colour of who holds a cell. */
+/** The name and the colour of the owner of a cell. */
 function holder(cell) {
   return HOLDERS.get(holderName(cell.holder)) ?? OTHERS;
 }
 
 function showLegend() {
   const legend = document.getElementById("map-legend");
-  const held = new Map();
-  for (const { cells } of rows) for (const cell of cells) if ("xS".includes(cell.letter)) held.set(holder(cell)[0], holder(cell)[1]);
+  const unmovable = new Map();
+  for (const { cells } of rows) for (const cell of cells) if ("xS".includes(cell.letter)) unmovable.set(holder(cell)[0], holder(cell)[1]);
   const kinds = [...KINDS].filter(([known]) => !"l?".includes(known) || rows.some(({ cells }) => cells.some((cell) => cell.letter === known))).map(([, kind]) => kind);
-  const items = [...kinds, ...[...held].map(([name, tone]) => [`held by ${name}`, tone])];
+  const items = [...kinds, ...[...unmovable].map(([name, tone]) => [`in use by ${name}`, tone])];
   const wanted = items.map(([name]) => name).join();
   if (legend.dataset.shown === wanted) return;
   legend.dataset.shown = wanted;
@@ -191,13 +191,13 @@ function ofPointed() {
 }
 
 function holds(cell) {
-  if (cell.letter === "S") return `held by ${holder(cell)[0]}`;
-  if (cell.letter === "x") return `${holder(cell)[0]} hold it, beside movable pages`;
+  if (cell.letter === "S") return `in use by ${holder(cell)[0]}`;
+  if (cell.letter === "x") return `${holder(cell)[0]} are in it, beside movable pages`;
   return KINDS.get(cell.letter)[0];
 }
 
-function gigabyteWords({ free, listed, movable, reclaimable, held }) {
-  const parts = [[free, "free"], [listed, "free on CPUs' lists"], [movable, "movable"], [reclaimable, "reclaimable"], ...held.map(([name, pages]) => [pages, `held by ${HOLDERS.get(name)?.[0] ?? name}`])];
+function gigabyteWords({ free, listed, movable, reclaimable, unmovable }) {
+  const parts = [[free, "free"], [listed, "free on CPUs' lists"], [movable, "movable"], [reclaimable, "reclaimable"], ...unmovable.map(([name, pages]) => [pages, `in use by ${HOLDERS.get(name)?.[0] ?? name}`])];
   return parts.filter(([pages]) => pages > 0).map(([pages, name]) => `${bytes(pages * pageBytes)} ${name}`).join(", ");
 }
 
@@ -216,8 +216,8 @@ function showGigabytes() {
   const body = document.querySelector("#gigabytes-table tbody");
   if (!document.getElementById("gigabytes").open) return;
   body.replaceChildren(...map.gigabytes.map((gigabyte) => {
-    const held = gigabyte.held.map(([name, pages]) => `${name} ${bytes(pages * pageBytes)}`).join(", ");
-    const cells = [`${gigabyte.node} ${gigabyte.zone}`, gigabyte.state, ...[gigabyte.free, gigabyte.movable, gigabyte.reclaimable].map((pages) => bytes(pages * pageBytes)), held];
+    const unmovable = gigabyte.unmovable.map(([name, pages]) => `${name} ${bytes(pages * pageBytes)}`).join(", ");
+    const cells = [`${gigabyte.node} ${gigabyte.zone}`, gigabyte.state, ...[gigabyte.free, gigabyte.movable, gigabyte.reclaimable].map((pages) => bytes(pages * pageBytes)), unmovable];
     return element("tr", {}, element("th", { scope: "row" }, String(gigabyte.number)), ...cells.map((text) => element("td", {}, text)));
   }));
 }

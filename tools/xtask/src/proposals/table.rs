@@ -1,4 +1,4 @@
-//! The table of a seed: its own figures, and the mean and the standard deviation of those that came.
+//! The table of a proposal: its own figures, and the mean and the standard deviation of those that came.
 
 use std::fmt::Write;
 
@@ -9,9 +9,9 @@ use crate::series::measure::figures::{Summary, percent_over};
 /// The space between groups of three digits.
 const THIN_SPACE: char = '\u{202f}';
 
-/// Returns a table in Markdown. `sides` has the boots without what the seed is about, and those with it.
+/// Returns a table in Markdown. `sides` has the boots without what the proposal is about, and those with it.
 pub(super) fn markdown(rows: &[Row], sides: [&[Boot]; 2]) -> String {
-    let mut text = "| | seed: without | with | change | here: without | with | change |\n\
+    let mut text = "| | proposal: without | with | change | here: without | with | change |\n\
         |---|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();
     for row in rows {
@@ -22,9 +22,9 @@ pub(super) fn markdown(rows: &[Row], sides: [&[Boot]; 2]) -> String {
         let means = here.map(|summary| summary.map(|of| of.mean));
         let cells = [
             row.name.to_owned(),
-            row.seed[0].map_or_else(none, number),
-            row.seed[1].map_or_else(none, number),
-            change(row.seed),
+            row.proposal[0].map_or_else(none, number),
+            row.proposal[1].map_or_else(none, number),
+            change(row.proposal),
             here[0].map_or_else(none, spread),
             here[1].map_or_else(none, spread),
             change(means),
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn a_row_has_both_sides_of_both_and_their_change() {
         let rows = [
-            Row { name: "turns", seed: [Some(181_009.5), Some(0.0)], here: |boot| boot.field("turns") },
-            Row { name: "of nobody", seed: [None, None], here: |boot| boot.field("nobody") },
+            Row { name: "turns", proposal: [Some(181_009.5), Some(0.0)], here: |boot| boot.field("turns") },
+            Row { name: "of nobody", proposal: [None, None], here: |boot| boot.field("nobody") },
         ];
         let [without, with] = [boots(&[40.0, 44.0]), boots(&[21.0])];
         let text = markdown(&rows, [&without, &with]);

@@ -3,10 +3,10 @@
 use freehold_linux::pageblocks::Pageblock;
 
 use super::answer::{State, Verdict};
-use super::compaction::{Care, Foretold};
+use super::compaction::{Bound, PredictedBlock};
 use super::evidence::Evidence;
-use super::foretell::{Foretell, as_read, without_clean_cache};
 use super::listed::without_lists;
+use super::predictor::{Predictor, as_read, without_clean_cache};
 use super::request::BlockRequest;
 use super::supply::{ZoneSupply, allowed, unusable};
 
@@ -15,7 +15,7 @@ const PARTS: u64 = 64;
 
 /// What dropping a part of page cache, and writing back what is dirty, would bring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Further {
+pub(super) struct ExtraSteps {
     /// The fewest pages of clean page cache after whose drop compaction makes enough, if they are dropped
     /// evenly.
     pub(super) drop_pages: u64,
@@ -36,14 +36,14 @@ pub(super) struct Further {
     pub(super) written_and_dropped: Option<u64>,
 }
 
-impl Further {
+impl ExtraSteps {
     /// Foretells what the verdict's state makes necessary.
     pub(super) fn new(evidence: &Evidence<'_>, verdict: &Verdict) -> Self {
         let names = evidence.names;
         let (listed_pages, dirty_pages) = (names.drainable_pages, names.dirty_pages);
         let mut further = Self { listed_pages, dirty_pages, ..Self::default() };
         let starts = starts(evidence, verdict);
-        let known = evidence.map.filter(|_| !verdict.asked.contiguous);
+        let known = evidence.map.filter(|_| !verdict.request.contiguous);
         if known.is_some_and(|map| map.listed_pages() > 0) {
             further.drained =
                 after(evidence, verdict, &starts, &without_lists, &|_, blocks, _| as_read(blocks));
@@ -52,16 +52,16 @@ impl Further {
         if known.is_none() || settled || verdict.supply.after_reclaim_and_compaction.is_none() {
             return further;
         }
-        let compacted = |foretell: &Foretell<'_>, blocks: &[Pageblock], free: u64| {
-            foretell.compact(blocks, free, Care::Surely).blocks
+        let compacted = |predictor: &Predictor<'_>, blocks: &[Pageblock], free: u64| {
+            predictor.compact(blocks, free, Bound::Lower).blocks
         };
         let after =
             |change: &dyn Fn(&Pageblock) -> Pageblock| after(evidence, verdict, &starts, change, &compacted);
-        let wanted = verdict.asked.blocks;
+        let wanted = verdict.request.blocks;
         if verdict.supply.after_reclaim_and_compaction.is_some_and(|blocks| blocks >= wanted) {
             let then = |parts| after(&|block| with_parts_dropped(block, parts)).unwrap_or(0);
             let parts = least_parts(|parts| then(parts) >= wanted);
-            further.drop_pages = clean(evidence, &verdict.asked, parts);
+            further.drop_pages = clean(evidence, &verdict.request, parts);
             further.drops_all = parts == PARTS;
             further.dropped = then(parts);
         }
@@ -106,9 +106,9 @@ fn with_parts_dropped(block: &Pageblock, parts: u64) -> Pageblock {
 }
 
 /// Returns so many [`PARTS`] of the clean page cache in the requested zones.
-fn clean(evidence: &Evidence<'_>, asked: &BlockRequest, parts: u64) -> u64 {
+fn clean(evidence: &Evidence<'_>, request: &BlockRequest, parts: u64) -> u64 {
     let zones = evidence.map.into_iter().flat_map(|map| &map.zones);
-    let wanted = zones.filter(|zone| asked.wants(zone.node, &zone.name));
+    let wanted = zones.filter(|zone| request.wants(zone.node, &zone.name));
     let pages: u64 = wanted.flat_map(|zone| &zone.blocks).map(|block| u64::from(block.file_clean)).sum();
     pages.saturating_mul(parts).div_ceil(PARTS)
 }
@@ -123,13 +123,13 @@ fn busy(evidence: &Evidence<'_>) -> u64 {
 fn starts(evidence: &Evidence<'_>, verdict: &Verdict) -> Vec<Vec<Pageblock>> {
     let of_zone = |zone: &ZoneSupply| {
         let read = evidence.zones.iter().find(|read| read.node == zone.node && read.name == zone.name)?;
-        Some(Foretell::new(evidence, evidence.map?, read, verdict.asked.order)?.start(Care::Surely))
+        Some(Predictor::new(evidence, evidence.map?, read, verdict.request.order)?.start(Bound::Lower))
     };
     verdict.zones.iter().map(|zone| of_zone(zone).unwrap_or_default()).collect()
 }
 
 /// What a zone with so many free pages becomes of pageblocks.
-type Later = dyn Fn(&Foretell<'_>, &[Pageblock], u64) -> Vec<Foretold>;
+type Later = dyn Fn(&Predictor<'_>, &[Pageblock], u64) -> Vec<PredictedBlock>;
 
 /// Returns the blocks that requests can have once `change` has freed pages, and then `later` has come.
 fn after(
@@ -140,20 +140,20 @@ fn after(
     later: &Later,
 ) -> Option<u64> {
     let map = evidence.map?;
-    let asked = &verdict.asked;
+    let request = &verdict.request;
     let of_zone = |(zone, start): (&ZoneSupply, &Vec<Pageblock>)| {
         let read = evidence.zones.iter().find(|read| read.node == zone.node && read.name == zone.name)?;
         let now = zone.now.saturating_sub(zone.unusable).min(zone.allowed);
-        let Some(foretell) = Foretell::new(evidence, map, read, asked.order) else { return Some(now) };
+        let Some(predictor) = Predictor::new(evidence, map, read, request.order) else { return Some(now) };
         let blocks: Vec<_> = start.iter().map(change).collect();
         let free = |blocks: &[Pageblock]| blocks.iter().map(|block| u64::from(block.free)).sum::<u64>();
-        let gained = free(&blocks).saturating_sub(free(foretell.read()));
-        let then = later(&foretell, &blocks, read.free.saturating_add(gained));
-        let then = foretell.then(zone.now, &blocks, &then).saturating_sub(zone.unusable);
+        let gained = free(&blocks).saturating_sub(free(predictor.read()));
+        let then = later(&predictor, &blocks, read.free.saturating_add(gained));
+        let then = predictor.then(zone.now, &blocks, &then).saturating_sub(zone.unusable);
         // Free pages on lists that requests cannot use do not count, as in the supply.
-        let kept = unusable_pages(evidence, zone, asked);
+        let kept = unusable_pages(evidence, zone, request);
         let usable = read.free.saturating_sub(kept).saturating_add(gained);
-        Some(then.min(allowed(read, asked.order, usable, asked.zone.is_some())).max(now))
+        Some(then.min(allowed(read, request.order, usable, request.zone.is_some())).max(now))
     };
     verdict
         .zones
@@ -164,7 +164,7 @@ fn after(
 }
 
 /// Returns the free pages of a zone on lists that ordinary requests cannot use.
-fn unusable_pages(evidence: &Evidence<'_>, zone: &ZoneSupply, asked: &BlockRequest) -> u64 {
+fn unusable_pages(evidence: &Evidence<'_>, zone: &ZoneSupply, request: &BlockRequest) -> u64 {
     let found = evidence.free.iter().find(|free| free.node == zone.node && free.name == zone.name);
-    found.map_or(0, |free| unusable(free, asked.order).1)
+    found.map_or(0, |free| unusable(free, request.order).1)
 }

@@ -4,18 +4,18 @@ use freehold::Era;
 
 use super::change::Change;
 use super::own::Own;
-use super::requests::Asked;
+use super::requests::RequestCounts;
 use super::subjects::{self, PAGEBLOCKS};
 use crate::error::LabError;
 use crate::recorded::MoveCost;
-use crate::replay::{EVENTS_A_LOOK, Lab, Looks, Options, Variant, in_parallel};
+use crate::replay::{EVENTS_PER_WAKE_UP, Lab, Options, SampleDetail, Variant, in_parallel};
 use crate::start::Machine;
 use crate::sweep::Settings;
 use crate::trace::Trace;
 
 /// How a recording is replayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ForetellOptions {
+pub struct PredictOptions {
     /// The number of replays without and with the change, the daemons' looks shifted; at most
     /// [`MOST_SHIFTS`](crate::MOST_SHIFTS).
     pub replays: u32,
@@ -23,7 +23,7 @@ pub struct ForetellOptions {
     pub threads: Option<usize>,
 }
 
-impl Default for ForetellOptions {
+impl Default for PredictOptions {
     fn default() -> Self {
         Self { replays: 4, threads: None }
     }
@@ -31,11 +31,11 @@ impl Default for ForetellOptions {
 
 /// A recording that is to be foretold from.
 #[derive(Clone, Debug)]
-pub struct Observation {
+pub struct BaselineRecording {
     /// What moving a page costs there.
     pub(super) moves: MoveCost,
     /// What the machine was asked for.
-    pub(super) asked: Asked,
+    pub(super) request_counts: RequestCounts,
     /// The machine's own value of each measure.
     pub(super) own: Vec<Option<f64>>,
     /// The same at the start, of what was there before.
@@ -48,9 +48,9 @@ pub struct Observation {
 
 /// A recording under the change, which shows what came.
 #[derive(Clone, Debug)]
-pub struct Came {
+pub struct ChangedRecording {
     /// What the machine was asked for.
-    pub(super) asked: Asked,
+    pub(super) request_counts: RequestCounts,
     /// The machine's own value of each measure.
     pub(super) own: Vec<Option<f64>>,
     /// The same at the start, of what was there before.
@@ -59,7 +59,7 @@ pub struct Came {
     pub(super) before_change: Vec<Vec<Option<f64>>>,
 }
 
-impl Came {
+impl ChangedRecording {
     /// Reads what the machine had.
     ///
     /// # Errors
@@ -67,7 +67,12 @@ impl Came {
     pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
         let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
         let at_start = subjects::at_start(&own);
-        Ok(Self { own: subjects::of_machine(&own), asked: own.asked, at_start, before_change: Vec::new() })
+        Ok(Self {
+            own: subjects::of_machine(&own),
+            request_counts: own.request_counts,
+            at_start,
+            before_change: Vec::new(),
+        })
     }
 
     /// Reads what the machine had, and replays it several times in the era before the change: what differs there from the
@@ -75,14 +80,14 @@ impl Came {
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn with_replays(lab: &Lab<'_>, before: Era, options: ForetellOptions) -> Result<Self, LabError> {
+    pub fn with_replays(lab: &Lab<'_>, before: Era, options: PredictOptions) -> Result<Self, LabError> {
         let replayed = replays(&[(lab, &before.into())], options)?;
         Ok(Self { before_change: replayed.into_iter().flatten().collect(), ..Self::new(lab.trace)? })
     }
 
     /// Returns the pages that the machine was asked for.
-    pub fn asked_pages(&self) -> u64 {
-        self.asked.pages()
+    pub fn requested_pages(&self) -> u64 {
+        self.request_counts.pages()
     }
 }
 
@@ -92,7 +97,7 @@ impl Lab<'_> {
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn observe(&self, change: &Change, options: ForetellOptions) -> Result<Observation, LabError> {
+    pub fn observe(&self, change: &Change, options: PredictOptions) -> Result<BaselineRecording, LabError> {
         let baseline = Settings::new(self, &[]);
         let changed = Settings::new(self, change.turned());
         let changed_lab = self.on(changed.machine);
@@ -106,10 +111,10 @@ impl Lab<'_> {
         let own = Own::new(&self.machine, self.trace);
         let at_start = subjects::at_start(&own);
         let moves = self.moves();
-        Ok(Observation {
+        Ok(BaselineRecording {
             moves,
             own: subjects::of_machine(&own),
-            asked: own.asked,
+            request_counts: own.request_counts,
             at_start,
             baseline,
             changed,
@@ -120,13 +125,14 @@ impl Lab<'_> {
 /// Replays each of some sides several times. Returns of each the values of every measure in each replay.
 fn replays(
     sides: &[(&Lab<'_>, &Variant)],
-    options: ForetellOptions,
+    options: PredictOptions,
 ) -> Result<Vec<Vec<Vec<Option<f64>>>>, LabError> {
-    let count = options.replays.clamp(1, EVENTS_A_LOOK);
+    let count = options.replays.clamp(1, EVENTS_PER_WAKE_UP);
     let replay = |job: usize| {
         let (lab, variant) = sides[job % sides.len()];
-        let shift = (job / sides.len()) as u32 * EVENTS_A_LOOK / count;
-        let once = Options { runs: 1, threads: Some(1), shift, looks: Looks::Totals, ..Options::default() };
+        let shift = (job / sides.len()) as u32 * EVENTS_PER_WAKE_UP / count;
+        let once =
+            Options { runs: 1, threads: Some(1), shift, detail: SampleDetail::Totals, ..Options::default() };
         let replay = lab.replay(variant, once)?;
         Ok::<_, LabError>(subjects::of_replay(&replay.measures, lab.machine.pageblock_order))
     };

@@ -12,7 +12,7 @@ use crate::fragment::{WAYS, Way, allow_descriptors};
 const REST: Duration = Duration::from_millis(500);
 
 /// A program to hold against real memory, and how memory is to be fragmented for it.
-pub(crate) struct Asked {
+pub(crate) struct ForecastQuestion {
     /// The freehold binary.
     pub(crate) program: String,
     /// How much memory to fragment, in MiB.
@@ -26,7 +26,7 @@ pub(crate) struct Asked {
     pub(crate) word: Option<String>,
 }
 
-impl Asked {
+impl ForecastQuestion {
     /// Reads the command line, and lets this process have as many descriptors as it may.
     ///
     /// # Errors

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use freehold::{Order, Pfn, Zone};
 use freehold_trace::{EventKind, EventLog};
 
-use super::asked::Asked;
-use super::watch::ReplayLocks;
+use super::alloc_request::AllocRequest;
+use super::watch::ReplayPlatform;
 use crate::recorded::Compacting;
 use crate::start::{Machine, Start, locate};
 
@@ -27,21 +27,21 @@ const LATEST: usize = 64;
 
 /// A block that was allocated without an event, or before its event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Untold {
+pub(super) struct UntracedAlloc {
     /// The index of the event before which it was allocated.
     pub(super) before: usize,
     pub(super) pfn: Pfn,
     pub(super) order: Order,
     pub(super) cpu: u16,
-    pub(super) asked: Asked,
+    pub(super) alloc_request: AllocRequest,
     /// The index of its event, if it has one.
-    pub(super) told_at: Option<usize>,
+    pub(super) traced_at: Option<usize>,
 }
 
 /// A request that was made before its event.
 pub(super) struct Early {
     /// The index of the event.
-    pub(super) told_at: usize,
+    pub(super) traced_at: usize,
     pub(super) answer: Option<Pfn>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Search<'t> {
     between: HashMap<Pfn, Vec<(u32, u32)>>,
     /// By zone and frame: the event that freed it last, or [`IN_USE`] at the end of the trace.
     free_since: Vec<Vec<u32>>,
-    pub(super) found: Vec<Untold>,
+    pub(super) found: Vec<UntracedAlloc>,
 }
 
 impl<'t> Search<'t> {
@@ -114,7 +114,7 @@ impl<'t> Search<'t> {
 
     /// Returns the index of the event that tells of a block after the event `index`, if it comes soon and from another
     /// task.
-    pub(super) fn told_late(&self, index: usize, pfn: Pfn, order: Order) -> Option<usize> {
+    pub(super) fn traced_late(&self, index: usize, pfn: Pfn, order: Order) -> Option<usize> {
         let own = self.events.get(index)?;
         let behind = (index + 1..=index + LATEST).map_while(|at| Some((at, self.events.get(at)?)));
         let is_it = |kind: EventKind| match kind {
@@ -134,15 +134,20 @@ impl<'t> Search<'t> {
     /// Returns true if the replay's answer is a page that the machine had allocated before without an event: it was
     /// freed later, or `machine`, with which the machine answered, is behind it on the CPU's list among nothing but
     /// such pages.
-    pub(super) fn is_untold(&self, zone: &Zone<'_, ReplayLocks>, machine: Pfn, untold: Untold) -> bool {
-        let (index, answer) = (untold.before, untold.pfn);
+    pub(super) fn is_untraced(
+        &self,
+        zone: &Zone<'_, ReplayPlatform>,
+        machine: Pfn,
+        untraced: UntracedAlloc,
+    ) -> bool {
+        let (index, answer) = (untraced.before, untraced.pfn);
         if self.was_taken(answer, index) {
             return true;
         }
         if !self.is_last_seen_free(answer, index) {
             return false;
         }
-        let list = zone.percpu_list(untold.cpu, Order::ZERO, untold.asked.migratetype);
+        let list = zone.percpu_list(untraced.cpu, Order::ZERO, untraced.alloc_request.migratetype);
         for pfn in list.take(MOST_AT_ONCE) {
             if pfn == machine {
                 return true;

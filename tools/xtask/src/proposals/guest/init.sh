@@ -1,5 +1,5 @@
 #!/bin/sh
-# The only process of a guest besides what it runs: the workload of a seed, told on the console as JSON objects, one a line.
+# The only process of a guest besides what it runs: the workload of a proposal, told on the console as JSON objects, one a line.
 # It powers off at the end: nobody else is to run it.
 [ $$ = 1 ] || { echo "$0 is for a guest that starts with it" >&2; exit 2; }
 export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C WORK=/var/tmp/freehold
@@ -25,10 +25,10 @@ vmstat() {
 
 for word in $(cat /proc/cmdline); do
     case $word in
-    freehold.seed=*) seed=${word#*=} ;;
+    freehold.proposal=*) proposal=${word#*=} ;;
     esac
 done
-if (set -eu; . "/usr/local/bin/seed-$seed.sh") 2> /tmp/said; then
+if (set -eu; . "/usr/local/bin/proposal-$proposal.sh") 2> /tmp/said; then
     say '{"done":true}'
 else
     say "{\"error\":\"$(tail -n 3 /tmp/said | tr -d '"\\' | tr '\n\t' '; ')\"}"

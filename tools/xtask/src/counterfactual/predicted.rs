@@ -16,19 +16,19 @@ pub(crate) struct Measure {
     pub(crate) unit: String,
     pub(crate) before: Option<f64>,
     pub(crate) before_sd: Option<f64>,
-    pub(crate) foretold: Option<f64>,
-    pub(crate) foretold_sd: Option<f64>,
-    pub(crate) came: Option<f64>,
-    pub(crate) came_sd: Option<f64>,
+    pub(crate) predicted: Option<f64>,
+    pub(crate) predicted_sd: Option<f64>,
+    pub(crate) observed: Option<f64>,
+    pub(crate) observed_sd: Option<f64>,
     pub(crate) verdict: Verdict,
     /// Why the recordings cannot tell.
     pub(crate) why: Option<String>,
     /// The value of each recording before the change.
     pub(crate) before_each: Option<Vec<f64>>,
     /// What each of these is foretold to be.
-    pub(crate) foretold_each: Option<Vec<f64>>,
+    pub(crate) predicted_each: Option<Vec<f64>>,
     /// The value of each recording under the change.
-    pub(crate) came_each: Option<Vec<f64>>,
+    pub(crate) observed_each: Option<Vec<f64>>,
 }
 
 /// A prediction, as `freehold predict --json` has it.
@@ -42,7 +42,7 @@ pub(crate) struct Prediction {
 
 /// A case with what was said of it.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct ScoredCase {
     pub(crate) case: Case,
     /// What moving a page was said to take, in nanoseconds.
     pub(crate) page_move_ns: Option<u64>,
@@ -58,13 +58,13 @@ const REFUSED: i32 = 2;
 ///
 /// # Errors
 /// The program fails otherwise than by refusing, or its answer cannot be read.
-pub(crate) fn told(
+pub(crate) fn scored(
     freehold: &Path,
     folder: &Path,
     case: Case,
     [before, after]: [&[PathBuf]; 2],
     page_move_ns: Option<u64>,
-) -> Result<Told, String> {
+) -> Result<ScoredCase, String> {
     let mut predict = Command::new(freehold);
     predict.current_dir(folder).arg("predict").args(before);
     match case.after.setting {
@@ -90,5 +90,5 @@ pub(crate) fn told(
         Some(REFUSED) => Err(complaint),
         _ => return Err(format!("{}: {complaint}", case.name())),
     };
-    Ok(Told { case, page_move_ns, prediction })
+    Ok(ScoredCase { case, page_move_ns, prediction })
 }

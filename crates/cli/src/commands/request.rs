@@ -14,7 +14,7 @@ use crate::args::{Check, Repair};
 use crate::exit::{Cause, Failure};
 
 /// What arguments ask for.
-pub(super) struct Wanted {
+pub(super) struct BlockNeed {
     size: Option<u64>,
     order: Option<Order>,
     blocks: u64,
@@ -24,7 +24,7 @@ pub(super) struct Wanted {
     zone: Option<String>,
 }
 
-impl From<&Check> for Wanted {
+impl From<&Check> for BlockNeed {
     fn from(args: &Check) -> Self {
         Self {
             size: args.size,
@@ -38,7 +38,7 @@ impl From<&Check> for Wanted {
     }
 }
 
-impl From<&Repair> for Wanted {
+impl From<&Repair> for BlockNeed {
     fn from(args: &Repair) -> Self {
         let zone = args.zone.clone();
         let (order, for_pid, for_cgroup) = (None, None, None);
@@ -51,7 +51,7 @@ impl From<&Repair> for Wanted {
 /// # Errors
 /// A size that no block of the machine has, and a node or a zone that has no memory there.
 pub(super) fn request(
-    args: &Wanted,
+    args: &BlockNeed,
     root: &Path,
     zones: &[ZoneSnapshot],
 ) -> Result<(BlockRequest, Option<String>), Failure> {
@@ -63,7 +63,7 @@ pub(super) fn request(
         None => args.size.unwrap_or_else(|| page_bytes << pageblock_order(root)),
     };
     let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
-    let asked = BlockRequest {
+    let request = BlockRequest {
         order,
         block_bytes: page_bytes << order,
         contiguous: order > largest_order(root)?,
@@ -72,13 +72,13 @@ pub(super) fn request(
         allowed_nodes: allowed,
         zone: args.zone.clone(),
     };
-    place(&asked, zones, args)?;
-    Ok((asked, missing))
+    place(&request, zones, args)?;
+    Ok((request, missing))
 }
 
 /// Returns the nodes that the process or the cgroup of the arguments may use, and what could not be read of
 /// them.
-fn allowed_nodes(args: &Wanted, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
+fn allowed_nodes(args: &BlockNeed, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
     if let Some(pid) = args.for_pid {
         let found = nodes_of_process(root, pid)
             .with_context(|| format!("process {pid} cannot be looked at; give a process that runs"))
@@ -99,8 +99,8 @@ fn largest_order(root: &Path) -> Result<u8, Failure> {
 }
 
 /// Fails if no zone of the machine is asked for.
-fn place(asked: &BlockRequest, zones: &[ZoneSnapshot], args: &Wanted) -> Result<(), Failure> {
-    if zones.iter().any(|zone| asked.wants(zone.node, &zone.name)) {
+fn place(request: &BlockRequest, zones: &[ZoneSnapshot], args: &BlockNeed) -> Result<(), Failure> {
+    if zones.iter().any(|zone| request.wants(zone.node, &zone.name)) {
         return Ok(());
     }
     let nodes: BTreeSet<u32> = zones.iter().map(|zone| zone.node).collect();
@@ -112,11 +112,11 @@ fn place(asked: &BlockRequest, zones: &[ZoneSnapshot], args: &Wanted) -> Result<
             format!("nodes {} have", all.join(", "))
         }
     };
-    if let Some(node) = asked.node.filter(|node| !nodes.contains(node)) {
+    if let Some(node) = request.node.filter(|node| !nodes.contains(node)) {
         return Err(refused(anyhow!("node {node} has no memory; {}", with_memory(&nodes))));
     }
     if let Some(allowed) =
-        asked.allowed_nodes.as_ref().filter(|_| !nodes.iter().any(|&n| asked.wants_node(n)))
+        request.allowed_nodes.as_ref().filter(|_| !nodes.iter().any(|&n| request.wants_node(n)))
     {
         let who = match args.for_pid {
             Some(pid) => format!("process {pid}"),
@@ -124,21 +124,21 @@ fn place(asked: &BlockRequest, zones: &[ZoneSnapshot], args: &Wanted) -> Result<
         };
         let may: Vec<_> = allowed.iter().map(u32::to_string).collect();
         let may = may.join(", ");
-        return Err(refused(match asked.node {
+        return Err(refused(match request.node {
             Some(node) => anyhow!("{who} may not use node {node}, only {may}"),
             None => anyhow!("{who} may use only nodes without memory ({may}); {}", with_memory(&nodes)),
         }));
     }
-    let name = asked.zone.as_deref().unwrap_or_default();
+    let name = request.zone.as_deref().unwrap_or_default();
     let elsewhere: BTreeSet<u32> =
         zones.iter().filter(|zone| zone.name.eq_ignore_ascii_case(name)).map(|zone| zone.node).collect();
-    if let (Some(node), false) = (asked.node, elsewhere.is_empty()) {
+    if let (Some(node), false) = (request.node, elsewhere.is_empty()) {
         return Err(refused(anyhow!(
             "zone {name} of node {node} has no memory; {}",
             with_memory(&elsewhere)
         )));
     }
-    let here = zones.iter().filter(|zone| asked.wants_node(zone.node));
+    let here = zones.iter().filter(|zone| request.wants_node(zone.node));
     let names: BTreeSet<&str> = here.map(|zone| zone.name.as_str()).collect();
     let names: Vec<_> = names.into_iter().collect();
     Err(refused(anyhow!("no zone {name:?} has memory; the zones with memory are {}", names.join(", "))))

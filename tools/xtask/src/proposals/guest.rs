@@ -1,4 +1,4 @@
-//! Boots one side of a seed in QEMU and returns what it said.
+//! Boots one side of a proposal in QEMU and returns what it said.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::time::Duration;
 use freehold_vm::{Arch, Disk};
 
 use super::figures::Boot;
-use super::list::{Part, Seed};
+use super::list::{Part, Proposal};
 use crate::counterfactual::guest::machine;
 use crate::counterfactual::root::{self, PARTITION};
 use crate::series::boot::uml::Ran;
 use crate::series::build::workshop::Built;
 
-/// The folder of the first process and of each seed's workload.
-const SCRIPTS: &str = "tools/xtask/src/seeds/guest";
+/// The folder of the first process and of each proposal's workload.
+const SCRIPTS: &str = "tools/xtask/src/proposals/guest";
 
 /// The size of the disk for swap; what is not written takes no place.
 const SWAP_BYTES: u64 = 1 << 30;
@@ -22,7 +22,7 @@ const SWAP_BYTES: u64 = 1 << 30;
 /// How often a boot is tried: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 3;
 
-/// What guests of every seed need.
+/// What guests of every proposal need.
 #[derive(Debug)]
 pub(super) struct Guests {
     image: PathBuf,
@@ -42,14 +42,14 @@ impl Guests {
         Ok(Self { image, swap: folder.join("swap") })
     }
 
-    /// Boots a kernel with the workload of a seed on the machine of one of its parts.
+    /// Boots a kernel with the workload of a proposal on the machine of one of its parts.
     ///
     /// # Errors
     /// What was wrong with the last of the boots, if none of them came to a good end.
-    pub(super) fn boot(&self, seed: &Seed, part: &Part, kernel: &Built) -> Result<Boot, String> {
+    pub(super) fn boot(&self, proposal: &Proposal, part: &Part, kernel: &Built) -> Result<Boot, String> {
         let mut failure = String::new();
         for _ in 0..ATTEMPTS {
-            match self.try_to_boot(seed, part, kernel) {
+            match self.try_to_boot(proposal, part, kernel) {
                 Ok(boot) => return Ok(boot),
                 Err(error) => failure = error,
             }
@@ -58,7 +58,7 @@ impl Guests {
         Err(failure)
     }
 
-    fn try_to_boot(&self, seed: &Seed, part: &Part, kernel: &Built) -> Result<Boot, String> {
+    fn try_to_boot(&self, proposal: &Proposal, part: &Part, kernel: &Built) -> Result<Boot, String> {
         let io = |error: std::io::Error| format!("{}: {error}", self.swap.display());
         let _ = fs::remove_file(&self.swap);
         File::create(&self.swap).and_then(|file| file.set_len(SWAP_BYTES)).map_err(io)?;
@@ -66,10 +66,11 @@ impl Guests {
             Disk::Nvme { name: "root", image: self.image.clone(), is_kept: false },
             Disk::Nvme { name: "swap", image: self.swap.clone(), is_kept: true },
         ];
-        let mut machine = machine(part.cpus, seed.memory_mib, &kernel.program, disks);
-        machine.parameters = parameters(seed);
-        machine.limit = Duration::from_secs(seed.seconds);
-        let name = format!("seed {} on Linux {} ({})", seed.number, kernel.version, kernel.recipe.variant);
+        let mut machine = machine(part.cpus, proposal.memory_mib, &kernel.program, disks);
+        machine.parameters = parameters(proposal);
+        machine.limit = Duration::from_secs(proposal.seconds);
+        let name =
+            format!("proposal {} on Linux {} ({})", proposal.number, kernel.version, kernel.recipe.variant);
         let ran = Ran::in_qemu(&machine, &name).map_err(|error| error.to_string())?;
         let findings = ran.findings();
         let _ = fs::remove_file(&self.swap);
@@ -88,7 +89,7 @@ fn scripts(root: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let io = |error: std::io::Error| format!("{}: {error}", folder.display());
     let script = |path: PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let name = if name == "init.sh" { "seeds-init".to_owned() } else { name };
+        let name = if name == "init.sh" { "proposals-init".to_owned() } else { name };
         Ok((name, fs::read(&path)?))
     };
     let entries = fs::read_dir(&folder).map_err(io)?;
@@ -96,10 +97,10 @@ fn scripts(root: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
 }
 
 /// Returns the kernel's parameters.
-fn parameters(seed: &Seed) -> String {
+fn parameters(proposal: &Proposal) -> String {
     format!(
-        "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/seeds-init freehold.seed={}",
-        seed.number
+        "console=ttyS0 quiet nokaslr panic=-1 root=PARTUUID={PARTITION} rw init=/usr/local/bin/proposals-init freehold.proposal={}",
+        proposal.number
     )
 }
 
@@ -111,15 +112,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_seed_has_a_script() {
+    fn each_proposal_has_a_script() {
         let scripts = scripts(crate::root()).unwrap();
         let has = |wanted: &str| scripts.iter().any(|(name, text)| name == wanted && !text.is_empty());
-        assert!(has("seeds-init"));
+        assert!(has("proposals-init"));
         for name in Name::value_variants() {
-            let seed = name.seed();
-            let script = format!("seed-{}.sh", seed.number);
+            let proposal = name.proposal();
+            let script = format!("proposal-{}.sh", proposal.number);
             assert!(has(&script), "{script}");
-            assert!(parameters(&seed).ends_with(&format!("freehold.seed={}", seed.number)));
+            assert!(parameters(&proposal).ends_with(&format!("freehold.proposal={}", proposal.number)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask seeds`.
+//! `cargo xtask proposals`.
 
 use std::fmt::Write;
 use std::fs;
@@ -9,30 +9,30 @@ use serde_json::{Value, json};
 
 use super::figures::Boot;
 use super::guest::Guests;
-use super::list::{CONFIG, Name, Part, SIDES, Seed};
+use super::list::{CONFIG, Name, Part, Proposal, SIDES};
 use super::table::markdown;
 use crate::kernel::cache;
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::workshop::Workshop;
 
-/// Run the seeds' workloads on kernels without and with what they are about, and print their tables
+/// Run the proposals' workloads on kernels without and with what they are about, and print their tables
 #[derive(Args, Clone, Debug)]
-pub struct SeedsArgs {
-    /// Which seed, one or more; without, each
+pub struct ProposalsArgs {
+    /// Which proposal, one or more; without, each
     #[arg(long, value_delimiter = ',', value_name = "NUMBER")]
-    seed: Vec<Name>,
+    proposal: Vec<Name>,
     /// Boots a side
     #[arg(long, default_value_t = 5, value_name = "N")]
     rounds: usize,
-    /// Print the tables of the boots that are kept in target/seeds, and boot nothing
+    /// Print the tables of the boots that are kept in target/proposals, and boot nothing
     #[arg(long)]
     kept: bool,
-    /// Begin with the boots that are kept in target/seeds, of the same kernels and scripts
+    /// Begin with the boots that are kept in target/proposals, of the same kernels and scripts
     #[arg(long, conflicts_with = "kept")]
     resume: bool,
 }
 
-/// What was said in the boots of one part of a seed: without what it is about, and with it.
+/// What was said in the boots of one part of a proposal: without what it is about, and with it.
 #[derive(Clone, Debug, Default)]
 struct Boots([Vec<Boot>; 2]);
 
@@ -40,32 +40,33 @@ struct Boots([Vec<Boot>; 2]);
 ///
 /// # Errors
 /// A sentence, if a kernel cannot be built or a boot comes to no good end.
-pub fn run(args: &SeedsArgs, root: &Path) -> Result<bool, String> {
-    let names = if args.seed.is_empty() { Name::value_variants() } else { &args.seed };
-    let folder = root.join("target/seeds");
+pub fn run(args: &ProposalsArgs, root: &Path) -> Result<bool, String> {
+    let names = if args.proposal.is_empty() { Name::value_variants() } else { &args.proposal };
+    let folder = root.join("target/proposals");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for name in names {
-        let seed = name.seed();
-        let kept: Vec<_> = seed.parts.iter().map(|part| place(&folder, &seed, part)).collect();
+        let proposal = name.proposal();
+        let kept: Vec<_> = proposal.parts.iter().map(|part| place(&folder, &proposal, part)).collect();
         let boots = if args.kept {
             kept.iter().map(|place| read(place)).collect::<Result<Vec<_>, _>>()?
         } else {
-            boot_all(args, root, &folder, &seed, &kept)?
+            boot_all(args, root, &folder, &proposal, &kept)?
         };
-        print!("{}", text(&seed, &boots));
+        print!("{}", text(&proposal, &boots));
     }
     Ok(true)
 }
 
 /// Boots both sides of each part in turns, and keeps what was said after each round.
 fn boot_all(
-    args: &SeedsArgs,
+    args: &ProposalsArgs,
     root: &Path,
     folder: &Path,
-    seed: &Seed,
+    proposal: &Proposal,
     kept: &[PathBuf],
 ) -> Result<Vec<Boots>, String> {
-    let workshop = Workshop::new(root, seed.series, seed.version, None).map_err(|error| error.to_string())?;
+    let workshop =
+        Workshop::new(root, proposal.series, proposal.version, None).map_err(|error| error.to_string())?;
     let recipes = SIDES.iter().map(|&side| Recipe::new(Arch::X86_64, CONFIG, side).as_change_of_vanilla());
     let build = |recipe| workshop.kernel(&recipe).map_err(|error| error.to_string());
     let kernels = recipes.map(build).collect::<Result<Vec<_>, _>>()?;
@@ -75,7 +76,7 @@ fn boot_all(
         |place: &PathBuf| if args.resume && place.exists() { read(place) } else { Ok(Boots::default()) };
     let mut all = kept.iter().map(had).collect::<Result<Vec<_>, _>>()?;
     for round in 0..args.rounds {
-        for ((part, boots), place) in seed.parts.iter().zip(&mut all).zip(kept) {
+        for ((part, boots), place) in proposal.parts.iter().zip(&mut all).zip(kept) {
             // A round is kept whole.
             if boots.0[0].len() > round {
                 continue;
@@ -83,20 +84,20 @@ fn boot_all(
             // Each side comes first in turn.
             for turn in 0..SIDES.len() {
                 let side = (round + turn) % SIDES.len();
-                boots.0[side].push(guests.boot(seed, part, &kernels[side])?);
+                boots.0[side].push(guests.boot(proposal, part, &kernels[side])?);
             }
-            eprintln!("seed {} {}: round {} of {}", seed.number, part.name, round + 1, args.rounds);
+            eprintln!("proposal {} {}: round {} of {}", proposal.number, part.name, round + 1, args.rounds);
             keep(place, boots)?;
         }
     }
     Ok(all)
 }
 
-/// Returns the tables of a seed.
-fn text(seed: &Seed, boots: &[Boots]) -> String {
+/// Returns the tables of a proposal.
+fn text(proposal: &Proposal, boots: &[Boots]) -> String {
     let mut text = String::new();
-    for (part, Boots([without, with])) in seed.parts.iter().zip(boots) {
-        let Seed { number, what, version, .. } = seed;
+    for (part, Boots([without, with])) in proposal.parts.iter().zip(boots) {
+        let Proposal { number, what, version, .. } = proposal;
         let name = if part.name.is_empty() { String::new() } else { format!(", {}", part.name) };
         let table = markdown(&(part.rows)(), [without, with]);
         let counts = format!("{} and {} boots", without.len(), with.len());
@@ -108,9 +109,9 @@ fn text(seed: &Seed, boots: &[Boots]) -> String {
     text
 }
 
-fn place(folder: &Path, seed: &Seed, part: &Part) -> PathBuf {
+fn place(folder: &Path, proposal: &Proposal, part: &Part) -> PathBuf {
     let part = if part.name.is_empty() { String::new() } else { format!("-{}", part.name) };
-    folder.join(format!("{}{part}.json", seed.number))
+    folder.join(format!("{}{part}.json", proposal.number))
 }
 
 fn keep(place: &Path, boots: &Boots) -> Result<(), String> {
@@ -146,8 +147,8 @@ mod tests {
         let place = scratch.path().join("003.json");
         let boot = |turns: u64| Boot(vec![json!({"turns": turns})]);
         keep(&place, &Boots([vec![boot(20), boot(30)], vec![boot(50), boot(50)]])).unwrap();
-        let seed = Name::Batches.seed();
-        let table = text(&seed, &[Boots::default(), read(&place).unwrap()]);
+        let proposal = Name::Batches.proposal();
+        let table = text(&proposal, &[Boots::default(), read(&place).unwrap()]);
         let start = "Seed 003, holds: without and with freeing in batches, Linux 7.3, 0 and 0 boots\n\n| |";
         assert!(table.starts_with(start), "{table}");
         assert!(table.contains("\nSeed 003, waits: "), "{table}");

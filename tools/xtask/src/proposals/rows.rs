@@ -1,4 +1,4 @@
-//! The rows of the seeds' tables: their own figures, and how each is taken from what a guest said.
+//! The rows of the proposals' tables: their own figures, and how each is taken from what a guest said.
 
 use super::figures::{Boot, Build};
 
@@ -7,16 +7,16 @@ use super::figures::{Boot, Build};
 pub(super) struct Row {
     /// Its name, with the unit.
     pub(super) name: &'static str,
-    /// The seed's figures without and with what it is about; `None` where it gives none.
-    pub(super) seed: [Option<f64>; 2],
+    /// The proposal's figures without and with what it is about; `None` where it gives none.
+    pub(super) proposal: [Option<f64>; 2],
     /// The figure of a boot.
     pub(super) here: fn(&Boot) -> Option<f64>,
 }
 
 const NONE: [Option<f64>; 2] = [None, None];
 
-const fn row(name: &'static str, seed: [Option<f64>; 2], here: fn(&Boot) -> Option<f64>) -> Row {
-    Row { name, seed, here }
+const fn row(name: &'static str, proposal: [Option<f64>; 2], here: fn(&Boot) -> Option<f64>) -> Row {
+    Row { name, proposal, here }
 }
 
 /// Microseconds of nanoseconds.
@@ -24,7 +24,7 @@ fn us(ns: f64) -> f64 {
     ns / 1000.0
 }
 
-/// Returns the rows of seed 001.
+/// Returns the rows of proposal 001.
 pub(super) fn mode() -> Vec<Row> {
     vec![
         row("real time, s", [Some(8.939), Some(5.546)], |boot| Some(boot.timed("mixed", "real_ms")? / 1e3)),
@@ -54,7 +54,7 @@ pub(super) fn mode() -> Vec<Row> {
     ]
 }
 
-/// Returns the rows of seed 003 about holds.
+/// Returns the rows of proposal 003 about holds.
 pub(super) fn batches_holds() -> Vec<Row> {
     vec![
         row("pages freed in a hold, most", [Some(2000.0), None], |boot| {
@@ -84,7 +84,7 @@ pub(super) fn batches_holds() -> Vec<Row> {
     ]
 }
 
-/// Returns the rows of seed 003 about the other CPU.
+/// Returns the rows of proposal 003 about the other CPU.
 pub(super) fn batches_waits() -> Vec<Row> {
     vec![
         row("longest wait, µs", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.most))),
@@ -97,7 +97,7 @@ pub(super) fn batches_waits() -> Vec<Row> {
     ]
 }
 
-/// The table of seed 004: each row with the figures without the series and with it, means over 50 consecutive defconfig
+/// The table of proposal 004: each row with the figures without the series and with it, means over 50 consecutive defconfig
 /// builds on a machine that is not named, Linux 6.8-rc5.
 ///
 /// Source: "mm: `page_alloc`: freelist migratetype hygiene" v3, linux-mm, March 2024.
@@ -136,11 +136,11 @@ const HYGIENE: [(&str, [f64; 2]); 32] = [
     ("File refaults", [17_701.64, 11_765.40]),
 ];
 
-/// Returns the rows of seed 004, each the mean over the builds of a boot.
+/// Returns the rows of proposal 004, each the mean over the builds of a boot.
 pub(super) fn hygiene() -> Vec<Row> {
     HYGIENE
         .iter()
-        .map(|&(name, figures)| Row { name, seed: figures.map(Some), here: by_name(name) })
+        .map(|&(name, figures)| Row { name, proposal: figures.map(Some), here: by_name(name) })
         .collect()
 }
 
@@ -166,7 +166,7 @@ const ALL_FREE: &[&str] = &["compact_free_scanned"];
 const DAEMON_MIGRATE: &[&str] = &["compact_daemon_migrate_scanned"];
 const DAEMON_FREE: &[&str] = &["compact_daemon_free_scanned"];
 
-/// Returns how a row of the seed's table is taken from a boot.
+/// Returns how a row of the proposal's table is taken from a boot.
 fn by_name(name: &str) -> fn(&Boot) -> Option<f64> {
     match name {
         "Hugealloc Time mean" => |boot| mean(boot, |build| build.huge("mean_us")),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_the_hygiene_seed_is_taken_from_its_own_counter() {
+    fn every_row_of_the_hygiene_proposal_is_taken_from_its_own_counter() {
         let value = |boot: &Boot, name: &str| by_name(name)(boot);
         for (counter, name) in [
             ("thp_fault_alloc", "THP fault alloc"),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn no_row_of_the_hygiene_seed_is_forgotten() {
+    fn no_row_of_the_hygiene_proposal_is_forgotten() {
         let mut boot = grown("", 0);
         for object in &mut boot.0 {
             if let Some(vmstat) = object.get_mut("vmstat").and_then(serde_json::Value::as_object_mut)

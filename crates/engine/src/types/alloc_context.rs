@@ -6,7 +6,7 @@ use super::units::Order;
 
 /// What a request wants from one zone.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Want {
+pub(crate) struct AllocContext {
     pub(crate) order: Order,
     pub(crate) migratetype: Migratetype,
     pub(crate) flags: AllocFlags,

@@ -11,13 +11,13 @@ use serde::{Serialize, Serializer};
 use super::change::{Change, Spread};
 use super::measured_row::{MACHINE, MeasuredRow};
 use super::subjects::{OfMachine, SUBJECTS, Values};
-use crate::replay::{EVENTS_A_LOOK, Lab};
+use crate::replay::{EVENTS_PER_WAKE_UP, Lab};
 
 /// The group of the means of several replays.
-const GROUP: &str = "chance";
+const GROUP: &str = "replicates";
 
 /// The largest number of different replays of an era.
-pub const MOST_SHIFTS: u32 = EVENTS_A_LOOK;
+pub const MOST_SHIFTS: u32 = EVENTS_PER_WAKE_UP;
 
 /// The events that all replays of all eras follow together, if nobody says how many replays there should be: about
 /// five seconds of two processors.
@@ -28,7 +28,7 @@ const BY_DEFAULT: (u32, u32) = (3, 8);
 
 /// Several replays of each era that differ only in when daemons look at the zones.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Chance {
+pub struct Replicates {
     /// The number of replays of each era; 1 if chance is not known.
     pub replays: u32,
     /// The names of the eras or other variants.
@@ -48,7 +48,7 @@ impl Lab<'_> {
     }
 }
 
-impl Chance {
+impl Replicates {
     pub(super) fn new(variants: Vec<String>, eras: Vec<Vec<Values>>, machine: &OfMachine<'_>) -> Self {
         let replays = eras.first().map_or(0, Vec::len) as u32;
         Self {
@@ -107,7 +107,7 @@ impl Chance {
     }
 }
 
-impl Chance {
+impl Replicates {
     /// Returns a row for each variant and subject, and for each of the machine's own.
     pub(super) fn rows(&self) -> Vec<MeasuredRow> {
         let mut rows = Vec::new();
@@ -139,7 +139,7 @@ pub(super) fn cell(mean: f64) -> Cell {
 /// Returns the shift of each of `replays` replays: the first one has none.
 pub(crate) fn shifts(replays: u32) -> impl Iterator<Item = u32> {
     let replays = replays.clamp(1, MOST_SHIFTS);
-    (0..replays).map(move |number| number * EVENTS_A_LOOK / replays)
+    (0..replays).map(move |number| number * EVENTS_PER_WAKE_UP / replays)
 }
 
 /// Returns the name of each subject with its mean and its standard deviation over replays of one variant.
@@ -151,7 +151,7 @@ pub(crate) fn spreads(replays: &[Values]) -> impl Iterator<Item = (&'static str,
 }
 
 /// Serializes the number of replays, and the table.
-impl Serialize for Chance {
+impl Serialize for Replicates {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Document {

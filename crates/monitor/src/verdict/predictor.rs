@@ -1,10 +1,10 @@
 //! The forecast for one zone: what compaction or reclaim would make of its pageblocks.
 
-use freehold_linux::pageblocks::{Held, Pageblock, PageblockMap, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, PageblockMap, UnmovableKind, ZonePageblocks};
 use freehold_trace::ZoneSnapshot;
 
 use super::blocks::{Block, blocks_of};
-use super::compaction::{Care, Compacted, Fate, Foretold, Limits, compact, likely_type};
+use super::compaction::{Bound, Compacted, Fate, Limits, PredictedBlock, compact, likely_type};
 use super::cpu_lists::CpuLists;
 use super::evidence::Evidence;
 use super::listed;
@@ -17,12 +17,12 @@ pub(super) fn without_clean_cache(block: &Pageblock) -> Pageblock {
     Pageblock { file_clean: 0, in_small_folios, ..block.with_free(clean) }
 }
 
-pub(super) fn as_read(blocks: &[Pageblock]) -> Vec<Foretold> {
-    blocks.iter().map(Foretold::untouched).collect()
+pub(super) fn as_read(blocks: &[Pageblock]) -> Vec<PredictedBlock> {
+    blocks.iter().map(PredictedBlock::untouched).collect()
 }
 
 /// The input for counting a zone's blocks after compaction or reclaim.
-pub(super) struct Foretell<'a> {
+pub(super) struct Predictor<'a> {
     evidence: &'a Evidence<'a>,
     map: &'a PageblockMap,
     at: usize,
@@ -30,7 +30,7 @@ pub(super) struct Foretell<'a> {
     order: u8,
 }
 
-impl<'a> Foretell<'a> {
+impl<'a> Predictor<'a> {
     /// Returns `None` if the zone's pageblocks are counted under the zone that its span overlaps with.
     pub(super) fn new(
         evidence: &'a Evidence<'a>,
@@ -48,14 +48,14 @@ impl<'a> Foretell<'a> {
     }
 
     /// Returns the pageblocks as compaction finds them: CPUs have returned what their lists hold beyond the bound.
-    pub(super) fn start(&self, care: Care) -> Vec<Pageblock> {
+    pub(super) fn start(&self, bound: Bound) -> Vec<Pageblock> {
         let read = self.read();
         if !self.evidence.bounds_lists || self.listed() == 0 {
             return read.to_vec();
         }
-        match care {
-            Care::Surely => listed::bounded(read, &self.zone.pagesets),
-            Care::AtMost => read.iter().map(listed::without_lists).collect(),
+        match bound {
+            Bound::Lower => listed::bounded(read, &self.zone.pagesets),
+            Bound::Upper => read.iter().map(listed::without_lists).collect(),
         }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Foretell<'a> {
     }
 
     /// Counts the blocks of pageblocks that were `read` and will be as `later` says.
-    pub(super) fn count(&self, read: &[Pageblock], later: &[Foretold]) -> u64 {
+    pub(super) fn count(&self, read: &[Pageblock], later: &[PredictedBlock]) -> u64 {
         let blocks: Vec<_> = read.iter().zip(later).map(|(read, &later)| Block { read, later }).collect();
         blocks_of(self.order, self.map.pageblock_order, self.blocks().start_pfn, &blocks)
     }
@@ -89,14 +89,14 @@ impl<'a> Foretell<'a> {
     ///
     /// Pageblocks are read up to minutes before the free lists: they tell what work adds, and the lists to
     /// how much. Blocks smaller than a pageblock are counted too coarsely for that.
-    pub(super) fn then(&self, now: u64, read: &[Pageblock], later: &[Foretold]) -> u64 {
+    pub(super) fn then(&self, now: u64, read: &[Pageblock], later: &[PredictedBlock]) -> u64 {
         let drifts = self.order >= self.map.pageblock_order;
         let then_free = if drifts { self.count(self.read(), &as_read(self.read())) } else { now };
         self.count(read, later).saturating_add(now).saturating_sub(then_free)
     }
 
     /// Compacts the zone, which has `free` free pages.
-    pub(super) fn compact(&self, read: &[Pageblock], free: u64, care: Care) -> Compacted {
+    pub(super) fn compact(&self, read: &[Pageblock], free: u64, bound: Bound) -> Compacted {
         // The kernel isolates no free block if that would take the zone below the min watermark
         // (`__isolate_free_page`).
         let largest_taken = self.map.pageblock_pages() / 2;
@@ -120,14 +120,14 @@ impl<'a> Foretell<'a> {
         let known = if self.evidence.bounds_lists { self.listed() } else { 0 };
         let per_cpu_count = all.saturating_sub(known);
         let limits = Limits { room, lists, per_cpu_count };
-        compact(read, &types, self.evidence.mobility, limits, care)
+        compact(read, &types, self.evidence.mobility, limits, bound)
     }
 
     /// Returns the blocks in memory that is not set up yet.
     pub(super) fn deferred(&self) -> u64 {
         let pages = self.map.pageblock_pages();
-        let whole = |block: &Pageblock| u64::from(block.held_by(Held::Deferred)) == pages;
-        let later = self.blocks().blocks.iter().map(|block| Foretold {
+        let whole = |block: &Pageblock| u64::from(block.pages_of(UnmovableKind::Deferred)) == pages;
+        let later = self.blocks().blocks.iter().map(|block| PredictedBlock {
             free: if whole(block) { pages as u32 } else { 0 },
             moved: 0,
             fate: Fate::Filled,

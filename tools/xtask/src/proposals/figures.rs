@@ -147,7 +147,7 @@ pub(super) mod tests {
     use super::*;
 
     /// Returns what a guest with two builds said.
-    pub(in crate::seeds) fn two_builds() -> Boot {
+    pub(in crate::proposals) fn two_builds() -> Boot {
         let vmstat = |phase: &str, swapped: u64, scanned: u64| json!({"phase": phase, "vmstat": {"pswpout": swapped, "allocstall_dma32": 1, "allocstall_movable": scanned}});
         let counts = |phase: &str, mismatches: u64| {
             json!({"phase": phase, "counts": {"mismatches": mismatches,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{BpfError, Error};
 use crate::pageblocks::{
-    Held, Pageblock, PageblockMap, PerCpuFrames, PinnedFrames, Unflagged, Use, Uses, ZonePageblocks,
+    Pageblock, PageblockMap, PerCpuFrames, PinnedFrames, Unflagged, UnmovableKind, Use, Uses, ZonePageblocks,
     cgroup_names,
 };
 use crate::procfs::{FrameWords, WORD_BYTES, kpf, words};
@@ -61,7 +61,7 @@ pub enum PinOwner {
 
 /// A run of unmovable pages: a compound page, or a single page. A compound page is several runs where pageblocks border.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct HeldPages {
+pub struct UnmovablePages {
     /// Its first frame.
     pub pfn: u64,
     /// Its pages.
@@ -70,7 +70,7 @@ pub struct HeldPages {
     pub what: What,
 }
 
-impl HeldPages {
+impl UnmovablePages {
     /// Returns true if nothing is known of what it is.
     pub fn is_unnamed(&self) -> bool {
         self.what == What::Kernel
@@ -84,34 +84,41 @@ impl HeldPages {
 ///
 /// # Errors
 /// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
-pub fn read_held_pages(
+pub fn read_unmovable_pages(
     root: &Path,
     map: &PageblockMap,
     unflagged: Unflagged<'_>,
     wanted: impl Fn(&ZonePageblocks) -> bool,
-) -> Result<Vec<HeldPages>, Error> {
+) -> Result<Vec<UnmovablePages>, Error> {
     let file = FrameWords::kpageflags(root)?;
     let pages = map.pageblock_pages();
     let mut buffer = vec![0; pages as usize * WORD_BYTES];
-    let mut held = Vec::new();
+    let mut unmovable = Vec::new();
     for zone in map.zones.iter().filter(|zone| wanted(zone)) {
         let starts = (zone.start_pfn..).step_by(pages as usize);
         for (start, block) in starts.zip(&zone.blocks).filter(|(_, block)| holds(block)) {
             let filled = file.read(start, &mut buffer).map_err(|e| file.failed(e))?;
-            let pinned = match block.held_by(Held::Pinned) {
+            let pinned = match block.pages_of(UnmovableKind::Pinned) {
                 0 => PinnedFrames::default(),
                 _ => (unflagged.pinned)(start, pages),
             };
-            runs(words(&buffer[..filled]), start, unflagged.listed, &pinned, &mut held);
+            runs(words(&buffer[..filled]), start, unflagged.listed, &pinned, &mut unmovable);
         }
     }
-    Ok(held)
+    Ok(unmovable)
 }
 
 /// Returns true if a pageblock has pages that code allocated and nothing moves.
 fn holds(block: &Pageblock) -> bool {
-    let why = [Held::Slab, Held::PageTable, Held::Kernel, Held::Hugetlb, Held::Offline, Held::Pinned];
-    why.into_iter().map(|why| block.held_by(why)).sum::<u32>() > u32::from(block.listed)
+    let why = [
+        UnmovableKind::Slab,
+        UnmovableKind::PageTable,
+        UnmovableKind::Kernel,
+        UnmovableKind::Hugetlb,
+        UnmovableKind::Offline,
+        UnmovableKind::Pinned,
+    ];
+    why.into_iter().map(|why| block.pages_of(why)).sum::<u32>() > u32::from(block.listed)
 }
 
 /// Adds the runs of unmovable pages of a pageblock.
@@ -120,18 +127,18 @@ fn runs(
     start: u64,
     listed: &PerCpuFrames,
     pinned: &PinnedFrames,
-    held: &mut Vec<HeldPages>,
+    unmovable: &mut Vec<UnmovablePages>,
 ) {
     let mut uses = Uses::default();
     let mut open = false;
     for (pfn, flags) in (start..).zip(words) {
         let what = match uses.next(flags) {
             Use::Blank if listed.has(pfn) => None,
-            Use::Blank | Use::Held(Held::Kernel) => Some(What::Kernel),
-            Use::Held(Held::Slab) => Some(What::Slab(None)),
-            Use::Held(Held::PageTable) => Some(What::PageTable),
-            Use::Held(Held::Hugetlb) => Some(What::Hugetlb),
-            Use::Held(Held::Offline) => Some(What::Offline),
+            Use::Blank | Use::Unmovable(UnmovableKind::Kernel) => Some(What::Kernel),
+            Use::Unmovable(UnmovableKind::Slab) => Some(What::Slab(None)),
+            Use::Unmovable(UnmovableKind::PageTable) => Some(What::PageTable),
+            Use::Unmovable(UnmovableKind::Hugetlb) => Some(What::Hugetlb),
+            Use::Unmovable(UnmovableKind::Offline) => Some(What::Offline),
             movable if movable.is_movable() && pinned.has(pfn) => Some(What::Pinned(Pin::default())),
             _ => None,
         };
@@ -139,9 +146,9 @@ fn runs(
             open = false;
             continue;
         };
-        match held.last_mut() {
+        match unmovable.last_mut() {
             Some(last) if open && flags & kpf::COMPOUND_TAIL != 0 && last.what == what => last.pages += 1,
-            _ => held.push(HeldPages { pfn, pages: 1, what }),
+            _ => unmovable.push(UnmovablePages { pfn, pages: 1, what }),
         }
         open = true;
     }
@@ -151,36 +158,37 @@ fn runs(
 ///
 /// # Errors
 /// If frame numbers cannot be determined.
-pub fn name_by_bpf(sensor: &mut BpfSensor, held: &mut [HeldPages]) -> Result<(), BpfError> {
+pub fn name_by_bpf(sensor: &mut BpfSensor, unmovable: &mut [UnmovablePages]) -> Result<(), BpfError> {
     let stacks = sensor.kernel_stacks()?;
-    let of = |held: &[HeldPages], what: &What| -> Vec<usize> {
-        held.iter().enumerate().filter(|(_, run)| run.what == *what).map(|(at, _)| at).collect()
+    let of = |unmovable: &[UnmovablePages], what: &What| -> Vec<usize> {
+        unmovable.iter().enumerate().filter(|(_, run)| run.what == *what).map(|(at, _)| at).collect()
     };
-    let frames =
-        |held: &[HeldPages], runs: &[usize]| -> Vec<u64> { runs.iter().map(|&at| held[at].pfn).collect() };
-    let slabs = of(held, &What::Slab(None));
+    let frames = |unmovable: &[UnmovablePages], runs: &[usize]| -> Vec<u64> {
+        runs.iter().map(|&at| unmovable[at].pfn).collect()
+    };
+    let slabs = of(unmovable, &What::Slab(None));
     let mut names: Vec<Arc<str>> = Vec::new();
-    for (&at, name) in slabs.iter().zip(sensor.slab_names(&frames(held, &slabs))?) {
+    for (&at, name) in slabs.iter().zip(sensor.slab_names(&frames(unmovable, &slabs))?) {
         let Some(name) = name else { continue };
         let known = names.iter().find(|known| ***known == *name).cloned();
         let name = known.unwrap_or_else(|| {
             names.push(name.into());
             names[names.len() - 1].clone()
         });
-        held[at].what = What::Slab(Some(name));
+        unmovable[at].what = What::Slab(Some(name));
     }
-    let kernel = of(held, &What::Kernel);
-    for (&at, kind) in kernel.iter().zip(sensor.page_kinds(&frames(held, &kernel))?) {
-        held[at].what = match kind {
+    let kernel = of(unmovable, &What::Kernel);
+    for (&at, kind) in kernel.iter().zip(sensor.page_kinds(&frames(unmovable, &kernel))?) {
+        unmovable[at].what = match kind {
             Some(PageKind::Zsmalloc) => What::Zsmalloc,
             Some(PageKind::LargeKmalloc) => What::LargeKmalloc,
-            None if stacks.binary_search(&held[at].pfn).is_ok() => What::KernelStack,
+            None if stacks.binary_search(&unmovable[at].pfn).is_ok() => What::KernelStack,
             None => What::Kernel,
         };
     }
-    let pinned = of(held, &What::Pinned(Pin::default()));
-    for (&at, is_user_pin) in pinned.iter().zip(sensor.user_pins(&frames(held, &pinned))?) {
-        held[at].what = What::Pinned(Pin { is_user_pin, owner: None });
+    let pinned = of(unmovable, &What::Pinned(Pin::default()));
+    for (&at, is_user_pin) in pinned.iter().zip(sensor.user_pins(&frames(unmovable, &pinned))?) {
+        unmovable[at].what = What::Pinned(Pin { is_user_pin, owner: None });
     }
     Ok(())
 }
@@ -189,11 +197,11 @@ pub fn name_by_bpf(sensor: &mut BpfSensor, held: &mut [HeldPages]) -> Result<(),
 ///
 /// # Errors
 /// If the kernel has no memory cgroups, or access is refused.
-pub fn name_by_cgroup(root: &Path, held: &mut [HeldPages]) -> Result<(), Error> {
+pub fn name_by_cgroup(root: &Path, unmovable: &mut [UnmovablePages]) -> Result<(), Error> {
     let file = FrameWords::open(&root.join("proc/kpagecgroup"))?;
     let names = cgroup_names(root);
     let mut word = [0; WORD_BYTES];
-    for run in held.iter_mut() {
+    for run in unmovable.iter_mut() {
         if !matches!(run.what, What::Kernel | What::Pinned(Pin { owner: None, .. })) {
             continue;
         }
@@ -219,17 +227,20 @@ pub fn name_by_cgroup(root: &Path, held: &mut [HeldPages]) -> Result<(), Error> 
 ///
 /// # Errors
 /// [`Error::NoKpageflags`] if the kernel has none, [`Error::NotRoot`] if access is refused.
-pub fn leave_out_passing(root: &Path, held: &mut Vec<HeldPages>) -> Result<(), Error> {
+pub fn leave_out_passing(root: &Path, unmovable: &mut Vec<UnmovablePages>) -> Result<(), Error> {
     let file = FrameWords::kpageflags(root)?;
     let mut word = [0; WORD_BYTES];
     let mut failed = Ok(());
-    held.retain(|run| {
+    unmovable.retain(|run| {
         if !matches!(run.what, What::Kernel | What::Charged(_)) {
             return true;
         }
         match file.read(run.pfn, &mut word) {
             Ok(WORD_BYTES) => {
-                matches!(Uses::default().next(u64::from_le_bytes(word)), Use::Blank | Use::Held(Held::Kernel))
+                matches!(
+                    Uses::default().next(u64::from_le_bytes(word)),
+                    Use::Blank | Use::Unmovable(UnmovableKind::Kernel)
+                )
             }
             Ok(_) => true,
             Err(error) => {
@@ -264,10 +275,11 @@ mod tests {
             tail,
             kpf::BUDDY,
         ];
-        let mut held = Vec::new();
+        let mut unmovable = Vec::new();
         let pinned = PinnedFrames::new(512, vec![1 << 4 | 1 << 5 | 1 << 9 | 1 << 10]);
-        runs(words.into_iter(), 512, &PerCpuFrames::new([(518, 0)]), &pinned, &mut held);
-        let shape: Vec<_> = held.iter().map(|run| (run.pfn - 512, run.pages, run.what.clone())).collect();
+        runs(words.into_iter(), 512, &PerCpuFrames::new([(518, 0)]), &pinned, &mut unmovable);
+        let shape: Vec<_> =
+            unmovable.iter().map(|run| (run.pfn - 512, run.pages, run.what.clone())).collect();
         let (slab, pinned) = (|| What::Slab(None), || What::Pinned(Pin::default()));
         assert_eq!(
             shape,
@@ -292,22 +304,22 @@ mod tests {
         std::fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();
         let kinds = [What::Kernel, What::Kernel, What::Charged("a".into()), What::Charged("a".into())];
         let kinds = kinds.into_iter().chain([What::Kernel, What::PageTable]);
-        let mut held: Vec<_> =
-            (0..).zip(kinds).map(|(pfn, what)| HeldPages { pfn, pages: 1, what }).collect();
-        leave_out_passing(root.path(), &mut held).unwrap();
-        assert_eq!(held.iter().map(|run| run.pfn).collect::<Vec<_>>(), [0, 3, 4, 5]);
+        let mut unmovable: Vec<_> =
+            (0..).zip(kinds).map(|(pfn, what)| UnmovablePages { pfn, pages: 1, what }).collect();
+        leave_out_passing(root.path(), &mut unmovable).unwrap();
+        assert_eq!(unmovable.iter().map(|run| run.pfn).collect::<Vec<_>>(), [0, 3, 4, 5]);
     }
 
     #[test]
     fn pageblocks_of_free_or_movable_pages_are_not_looked_into() {
-        let block = |why: Held, pages: u16, listed: u16| {
+        let block = |why: UnmovableKind, pages: u16, listed: u16| {
             let mut block = Pageblock { listed, ..Pageblock::default() };
-            block.held[why as usize] = pages;
+            block.unmovable[why as usize] = pages;
             block
         };
-        assert!(holds(&block(Held::Kernel, 2, 1)) && holds(&block(Held::PageTable, 1, 0)));
-        assert!(holds(&block(Held::Pinned, 1, 0)));
-        assert!(!holds(&block(Held::Kernel, 2, 2)) && !holds(&block(Held::Absent, 2, 0)));
-        assert!(!holds(&block(Held::Reserved, 2, 0)));
+        assert!(holds(&block(UnmovableKind::Kernel, 2, 1)) && holds(&block(UnmovableKind::PageTable, 1, 0)));
+        assert!(holds(&block(UnmovableKind::Pinned, 1, 0)));
+        assert!(!holds(&block(UnmovableKind::Kernel, 2, 2)) && !holds(&block(UnmovableKind::Absent, 2, 0)));
+        assert!(!holds(&block(UnmovableKind::Reserved, 2, 0)));
     }
 }

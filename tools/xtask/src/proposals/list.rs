@@ -1,4 +1,4 @@
-//! The seeds, as data.
+//! The proposals, as data.
 
 use clap::ValueEnum;
 
@@ -21,9 +21,9 @@ pub enum Name {
     Hygiene,
 }
 
-/// What a seed's table needs.
+/// What a proposal's table needs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seed {
+pub(super) struct Proposal {
     /// The number, which the guest's script is called by.
     pub(super) number: &'static str,
     /// What one side lacks and the other has.
@@ -40,7 +40,7 @@ pub(super) struct Seed {
     pub(super) parts: &'static [Part],
 }
 
-/// A machine of a seed, and the rows that it is booted for.
+/// A machine of a proposal, and the rows that it is booted for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     /// The name, empty if it is the only one.
@@ -51,17 +51,17 @@ pub(super) struct Part {
     pub(super) rows: fn() -> Vec<Row>,
 }
 
-/// Without what the seed is about, and with it: as Linux is.
+/// Without what the proposal is about, and with it: as Linux is.
 pub(super) const SIDES: [Variant; 2] = [Variant::Patched, Variant::Vanilla];
 
 /// The fragments of the kernels' configuration.
-pub(super) const CONFIG: &[&str] = &["qemu", "qemu-seeds", "qemu-holds"];
+pub(super) const CONFIG: &[&str] = &["qemu", "qemu-proposals", "qemu-holds"];
 
 impl Name {
-    /// Returns what the seed needs.
-    pub(super) fn seed(self) -> Seed {
+    /// Returns what the proposal needs.
+    pub(super) fn proposal(self) -> Proposal {
         match self {
-            Self::Mode => Seed {
+            Self::Mode => Proposal {
                 number: "001",
                 what: "the remembered fallback mode",
                 series: "without-remembered-mode",
@@ -70,7 +70,7 @@ impl Name {
                 seconds: 600,
                 parts: &[Part { name: "", cpus: Cpus::Counting, rows: rows::mode }],
             },
-            Self::Batches => Seed {
+            Self::Batches => Proposal {
                 number: "003",
                 what: "freeing in batches",
                 series: "without-batching",
@@ -82,7 +82,7 @@ impl Name {
                     Part { name: "waits", cpus: Cpus::Two, rows: rows::batches_waits },
                 ],
             },
-            Self::Hygiene => Seed {
+            Self::Hygiene => Proposal {
                 number: "004",
                 what: "freelist hygiene",
                 series: "without-hygiene",

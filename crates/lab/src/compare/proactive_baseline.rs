@@ -8,8 +8,8 @@ use freehold::Era;
 use freehold_measure::{Cell, Table};
 use serde::Serialize;
 
-use super::chance::{Chance, cell};
 use super::change::Spread;
+use super::replicates::{Replicates, cell};
 use super::subjects::{SUBJECTS, Values};
 use crate::recorded::{MOVE_PARTS, MoveCost};
 use crate::replay::{Background, CPU_SHARE, Options};
@@ -29,7 +29,7 @@ const ROWS: [&str; 6] = [
 
 /// Linux with proactive compaction, within the time that rules which move pages have.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Rival {
+pub struct ProactiveBaseline {
     /// What moving pages costs, for every era.
     pub moves: MoveCost,
     /// The value of each subject in each replay.
@@ -37,14 +37,14 @@ pub struct Rival {
     pub(super) replays: Vec<Values>,
 }
 
-impl Rival {
+impl ProactiveBaseline {
     /// Returns how it is replayed, where its era is replayed with `options`.
     pub(super) fn options(options: Options) -> Options {
         Options { background: Background::ProactiveCompaction, ..options }
     }
 
     /// Returns true if it was replayed.
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_reported(&self) -> bool {
         !self.replays.is_empty()
     }
 
@@ -62,37 +62,37 @@ impl Rival {
 
     /// Returns a subject's spread in the rival's era without moving unasked, in the rival, and in the era with rules that
     /// move pages.
-    fn spreads(&self, chance: &Chance, subject: usize) -> [Spread; 3] {
+    fn spreads(&self, replicates: &Replicates, subject: usize) -> [Spread; 3] {
         let at = |era: Era| Era::COMPARED.iter().position(|&other| other == era).unwrap_or(0);
         let own = Spread::of(self.replays.iter().map(|values| values[subject]));
-        [chance.spread(at(ERA), subject), own, chance.spread(at(Era::Freehold), subject)]
+        [replicates.spread(at(ERA), subject), own, replicates.spread(at(Era::Freehold), subject)]
     }
 
     /// Returns one sentence on what both make of it.
-    pub(super) fn sentence(&self, chance: &Chance) -> Option<String> {
+    pub(super) fn sentence(&self, replicates: &Replicates) -> Option<String> {
         let spread = |name: &str| {
             let number = SUBJECTS.iter().position(|subject| subject.name == name)?;
-            Some(self.spreads(chance, number))
+            Some(self.spreads(replicates, number))
         };
-        let told: Option<Vec<_>> = ROWS[..3].iter().map(|name| spread(name)).collect();
-        let told = told.filter(|_| self.is_told())?;
-        let of = |side: usize| told.iter().map(move |spreads| spreads[side].text()).collect::<Vec<_>>();
+        let reported: Option<Vec<_>> = ROWS[..3].iter().map(|name| spread(name)).collect();
+        let reported = reported.filter(|_| self.is_reported())?;
+        let of = |side: usize| reported.iter().map(move |spreads| spreads[side].text()).collect::<Vec<_>>();
         let ([end, mean, moved], ours) = (<[String; 3]>::try_from(of(1)).ok()?, of(2).join(", "));
-        let (rival, tidying) = (ERA.name(), Era::Freehold.name());
+        let (proactive_baseline, tidying) = (ERA.name(), Era::Freehold.name());
         Some(format!(
-            "{rival} compacting proactively: {end} pageblocks free at the end, {mean} over time, {moved} pages moved; {tidying}: {ours}."
+            "{proactive_baseline} compacting proactively: {end} pageblocks free at the end, {mean} over time, {moved} pages moved; {tidying}: {ours}."
         ))
     }
 
     /// Returns its numbers beside those of its era without it, and of the era with rules that move pages.
-    pub(super) fn table(&self, chance: &Chance) -> Table {
+    pub(super) fn table(&self, replicates: &Replicates) -> Table {
         let name = ERA.name();
         let columns = [name.to_owned(), format!("{name}, proactive"), Era::Freehold.name().to_owned()];
         let mut table = Table::new(format!("At the same price: {}", self.price()), columns.to_vec());
         for (number, subject) in
             SUBJECTS.iter().enumerate().filter(|(_, subject)| ROWS.contains(&subject.name))
         {
-            let spreads = self.spreads(chance, number);
+            let spreads = self.spreads(replicates, number);
             let means = spreads.iter().map(|spread| cell(spread.mean)).collect();
             table.push(subject.name, "mean", subject.unit, means);
             let deviations = spreads.iter().map(|spread| spread.sd.map_or(Cell::Empty, Cell::Real));

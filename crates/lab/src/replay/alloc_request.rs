@@ -4,14 +4,14 @@ use freehold::{GfpFlags, Migratetype, Switches};
 
 /// What the machine was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Asked {
+pub(super) struct AllocRequest {
     /// The caller's flags.
     pub(super) gfp: GfpFlags,
     /// The migratetype that the machine looked for.
     pub(super) migratetype: Migratetype,
 }
 
-impl Asked {
+impl AllocRequest {
     /// Returns the flags of the request in an era: before 6.3, `GFP_ATOMIC` had one flag more.
     pub(super) fn gfp_of(self, era: Switches) -> GfpFlags {
         let gfp = self.of_its_migratetype();
@@ -48,13 +48,13 @@ mod tests {
         let callers = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::NOFS | GfpFlags::RECLAIMABLE];
         for gfp in callers {
             for migratetype in [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable] {
-                assert_eq!(Asked { gfp, migratetype }.of_its_migratetype().migratetype(), migratetype);
+                assert_eq!(AllocRequest { gfp, migratetype }.of_its_migratetype().migratetype(), migratetype);
             }
-            let own = Asked { gfp, migratetype: gfp.migratetype() };
+            let own = AllocRequest { gfp, migratetype: gfp.migratetype() };
             assert_eq!(own.of_its_migratetype(), gfp);
-            assert_eq!(Asked { gfp, migratetype: Migratetype::Cma }.of_its_migratetype(), gfp);
+            assert_eq!(AllocRequest { gfp, migratetype: Migratetype::Cma }.of_its_migratetype(), gfp);
         }
-        let ungrouped = Asked { gfp: GfpFlags::HIGHUSER_MOVABLE, migratetype: Migratetype::Unmovable };
+        let ungrouped = AllocRequest { gfp: GfpFlags::HIGHUSER_MOVABLE, migratetype: Migratetype::Unmovable };
         assert_eq!(ungrouped.of_its_migratetype(), GfpFlags::HIGHUSER);
     }
 }

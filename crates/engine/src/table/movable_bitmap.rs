@@ -5,9 +5,9 @@ use super::sync::{AtomicU32, Ordering};
 
 /// 32 pages side by side, a bit each.
 #[derive(Debug)]
-pub(crate) struct DepartedPages(AtomicU32);
+pub(crate) struct MovableBits(AtomicU32);
 
-impl Default for DepartedPages {
+impl Default for MovableBits {
     fn default() -> Self {
         Self(AtomicU32::new(0))
     }
@@ -18,20 +18,20 @@ impl Default for DepartedPages {
 ///
 /// Linux counterpart: none; the bitmap of `pageblock_use.c` in Freehold's series `tidying`.
 #[derive(Debug)]
-pub(crate) struct Departures<'m>(&'m [DepartedPages]);
+pub(crate) struct MovableBitmap<'m>(&'m [MovableBits]);
 
-impl<'m> Departures<'m> {
-    /// Returns how many [`DepartedPages`] so many pages need.
+impl<'m> MovableBitmap<'m> {
+    /// Returns how many [`MovableBits`] so many pages need.
     pub(crate) fn places(pages: usize) -> usize {
         pages.div_ceil(u32::BITS as usize)
     }
 
-    pub(crate) fn new(pages: &'m [DepartedPages]) -> Self {
+    pub(crate) fn new(pages: &'m [MovableBits]) -> Self {
         Self(pages)
     }
 
     /// Sets the bits of `pages` pages, or clears them. Returns how many changed.
-    pub(crate) fn mark(&self, first: FrameIndex, pages: u32, departed: bool) -> u32 {
+    pub(crate) fn mark(&self, first: FrameIndex, pages: u32, taken: bool) -> u32 {
         let (mut at, end) = (first.0, first.0 + pages);
         let mut changed = 0;
         while at < end {
@@ -39,7 +39,7 @@ impl<'m> Departures<'m> {
             let bits = u32::MAX >> (u32::BITS - (word_end - at)) << (at % u32::BITS);
             let word = &self.0[(at / u32::BITS) as usize].0;
             let before = word.load(Ordering::Relaxed);
-            let after = if departed { before | bits } else { before & !bits };
+            let after = if taken { before | bits } else { before & !bits };
             word.store(after, Ordering::Relaxed);
             changed += (before ^ after).count_ones();
             at = word_end;
@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn each_page_counts_once_on_its_way_out_and_once_on_its_way_back() {
-        let words = [const { DepartedPages(AtomicU32::new(0)) }; 4];
-        assert_eq!([100, 128, 129].map(Departures::places), [4, 4, 5]);
-        let departures = Departures::new(&words);
-        let mark = |first, pages, departed| departures.mark(FrameIndex(first), pages, departed);
+        let words = [const { MovableBits(AtomicU32::new(0)) }; 4];
+        assert_eq!([100, 128, 129].map(MovableBitmap::places), [4, 4, 5]);
+        let movable_bitmap = MovableBitmap::new(&words);
+        let mark = |first, pages, taken| movable_bitmap.mark(FrameIndex(first), pages, taken);
         assert_eq!(mark(30, 40, true), 40);
         assert_eq!(mark(0, 128, true), 128 - 40);
         assert_eq!(mark(5, 1, true), 0);

@@ -8,8 +8,8 @@ use super::change::Change;
 use super::check::{check_lengths, check_settings};
 use super::error::PredictError;
 use super::facts::Facts;
-use super::observation::{Came, ForetellOptions, Observation};
 use super::prediction::Prediction;
+use super::recordings::{BaselineRecording, ChangedRecording, PredictOptions};
 use crate::error::LabError;
 use crate::loaded::Loaded;
 use crate::replay::{Control, Lab};
@@ -37,9 +37,9 @@ pub trait Recording {
 
 /// How is foretold.
 #[derive(Clone, Debug, Default)]
-pub struct Foretelling {
+pub struct Predicting {
     /// How each recording is replayed.
-    pub options: ForetellOptions,
+    pub options: PredictOptions,
     /// What moving a page takes on this machine; what each recording tells where not given.
     ///
     /// Units: nanoseconds.
@@ -52,11 +52,11 @@ pub struct Foretelling {
 ///
 /// # Errors
 /// Recordings that do not go together or cannot show the change, and every error of reading and replaying them.
-pub fn foretell<R: Recording>(
+pub fn predict_change<R: Recording>(
     change: &Change,
     before: &[R],
     against: &[R],
-    how: &Foretelling,
+    how: &Predicting,
 ) -> Result<Prediction, R::Error> {
     // What does not go together is found in the heads, before anything is replayed.
     let facts = |recordings: &[R]| recordings.iter().map(R::facts).collect::<Result<Vec<_>, _>>();
@@ -64,12 +64,12 @@ pub fn foretell<R: Recording>(
     let notes = check_settings(change, &before_facts, &against_facts)?;
     let mut lengths = Lengths::default();
     let era = change.is_only_another_kernel().then(|| before_facts[0].era()).flatten();
-    let came: Result<Vec<_>, _> = against.iter().map(|of| how.came(of, era, &mut lengths)).collect();
-    let came = came?;
-    let observed: Result<Vec<_>, _> =
-        before.iter().map(|of| how.observed(of, change, &mut lengths)).collect();
-    let came = (!against.is_empty()).then_some(came.as_slice());
-    Ok(Prediction::new(change, &before_facts[0], &observed?, came, notes))
+    let observed: Result<Vec<_>, _> = against.iter().map(|of| how.observed(of, era, &mut lengths)).collect();
+    let observed = observed?;
+    let baseline: Result<Vec<_>, _> =
+        before.iter().map(|of| how.baseline(of, change, &mut lengths)).collect();
+    let observed = (!against.is_empty()).then_some(observed.as_slice());
+    Ok(Prediction::new(change, &before_facts[0], &baseline?, observed, notes))
 }
 
 /// The pages that were asked for in the recordings that were read so far.
@@ -85,7 +85,7 @@ impl Lengths {
     }
 }
 
-impl Foretelling {
+impl Predicting {
     /// Returns the lab for a recording, on a machine that moves pages at the price that was given.
     fn lab<'t>(&self, loaded: &'t Loaded) -> Result<Lab<'t>, LabError> {
         let lab = Lab::controlled(loaded.trace(), Arc::clone(&self.control))?;
@@ -96,32 +96,34 @@ impl Foretelling {
     }
 
     /// Reads a recording under the change, and replays it in the era `before` if the change is of another kernel.
-    fn came<R: Recording>(
+    fn observed<R: Recording>(
         &self,
         recording: &R,
         before: Option<Era>,
         lengths: &mut Lengths,
-    ) -> Result<Came, R::Error> {
+    ) -> Result<ChangedRecording, R::Error> {
         let loaded = recording.whole()?;
-        let came = match before {
-            Some(era) => self.lab(&loaded).and_then(|lab| Came::with_replays(&lab, era, self.options)),
-            None => Came::new(loaded.trace()),
+        let observed = match before {
+            Some(era) => {
+                self.lab(&loaded).and_then(|lab| ChangedRecording::with_replays(&lab, era, self.options))
+            }
+            None => ChangedRecording::new(loaded.trace()),
         };
-        let came = came.map_err(|error| recording.failed(error))?;
-        lengths.add(&loaded.name, came.asked_pages())?;
-        Ok(came)
+        let observed = observed.map_err(|error| recording.failed(error))?;
+        lengths.add(&loaded.name, observed.requested_pages())?;
+        Ok(observed)
     }
 
     /// Replays a recording as it was made and with the change, several replays at the same time.
-    fn observed<R: Recording>(
+    fn baseline<R: Recording>(
         &self,
         recording: &R,
         change: &Change,
         lengths: &mut Lengths,
-    ) -> Result<Observation, R::Error> {
+    ) -> Result<BaselineRecording, R::Error> {
         let loaded = recording.whole()?;
-        lengths.add(&loaded.name, loaded.asked_pages())?;
-        let observed = self.lab(&loaded).and_then(|lab| lab.observe(change, self.options));
-        observed.map_err(|error| recording.failed(error))
+        lengths.add(&loaded.name, loaded.requested_pages())?;
+        let baseline = self.lab(&loaded).and_then(|lab| lab.observe(change, self.options));
+        baseline.map_err(|error| recording.failed(error))
     }
 }
