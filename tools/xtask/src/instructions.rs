@@ -196,23 +196,30 @@ fn parse(text: &str) -> Result<Figures, String> {
 
 const HEAD: &str = "# Instructions an operation
 
-What each operation of the engine costs in instructions of an x86-64 processor, one operation each, counted by callgrind over
-thousands of them. The figures are the same on every run, and `cargo xtask instructions` holds each commit against this table: a
-figure that moves by more than 1 % is a finding until the table is written anew (`cargo xtask instructions --keep`), which the
-commit's message has to explain. `tools/bench/src/bin/operations` is what is counted.
+This table has the number of x86-64 instructions of each operation of the engine. Callgrind counts 4096 operations (1024 for refill and
+drain), and the figures are their means. They are the same on every run, so a slowdown of 1 % is visible on any machine.
 
-| word | what is counted |
+`cargo xtask instructions` counts again and compares. A difference of more than 1 % fails the check. `cargo xtask instructions --keep`
+rewrites the table; the commit message must then explain the difference. The program that runs the operations is
+`tools/bench/src/bin/operations`.
+
+| name | counted work |
 |---|---|
-| pair-0, pair-9 | one page, or one huge page, allocated and freed: a CPU's list answers |
-| pair-0-hole, churn-fresh-hole | as pair-0 and churn-fresh, where all pages lie behind a hole between the zone's sections |
-| pair-4-whole | one block of order 4 allocated and freed; a free block of that order lies on the free list |
-| pair-4-split | the same where a block of order 10 is split for it and merges again |
-| refill, drain | one page of 1024 on its way to an empty CPU's list and to the caller; from a CPU's list to the free lists |
-| refused-9 | a request of order 9 that fails: single pages are free all over, a fifth of the zone |
-| churn-fresh, churn-aged | an allocation or a free in a mixture of orders 0 to 3 and 9: in fresh memory at 80 %, and in memory as for refused-9 |
+| pair-0, pair-9 | allocate and free one page, or one block of order 9, through a per-CPU list |
+| pair-0-hole, churn-fresh-hole | as pair-0 and churn-fresh, but all pages are behind a hole between the sections of the zone |
+| pair-4-whole | allocate and free one block of order 4; the free list has such a block |
+| pair-4-split | the same, but a block of order 10 is split and merges again |
+| refill | allocate one of 1024 pages, with an empty per-CPU list at the start |
+| drain | move one of 1024 pages from a per-CPU list to the free lists |
+| refused-9 | fail a request of order 9: a fifth of the zone is free, but only as single pages |
+| churn-fresh | allocate or free blocks of orders 0 to 3 and 9, in a zone that is 80 % full |
+| churn-aged | the same, in a zone as for refused-9 |
 
-`locked` takes the lock of a CPU's lists for each call, `owners-free-once` is the same for callers of whom no two free one block at
-the same instant (`OwnersFreeOnce`), `exclusive` is for such callers too and holds a CPU's lists (`Exclusive`).
+| handle | locking |
+|---|---|
+| `locked` | each call takes the lock of the per-CPU lists |
+| `owners-free-once` | the same, for callers that never free one block twice at the same time (`OwnersFreeOnce`) |
+| `exclusive` | for such callers, too; the handle owns the lists of one CPU (`Exclusive`) |
 
 ";
 

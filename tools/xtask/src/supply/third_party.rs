@@ -6,13 +6,14 @@ use std::process::Command;
 
 const HEAD: &str = "# Third-party licences
 
-What the binary `freehold` is linked from besides this repository, with the feature `bpf`: one line a crate, with the licence that the
-crate states. `cargo xtask supply` holds this list against what is built, and `deny.toml` says which licences may come in.
+This list has all crates in the binary `freehold` with the feature `bpf`, and the licence that each crate states. `cargo xtask supply`
+checks the list against the build. `deny.toml` lists the permitted licences.
 
-Freehold's own code outside `kernel/` and `crates/linux/bpf` is GPL-2.0-or-later. Some of these crates are Apache-2.0 alone, which goes
-together with version 3 of the GPL and not with version 2: whoever distributes the binary does so under version 3. libbpf-sys carries
-libbpf, zstd-sys carries zstd, and liblzma-sys carries XZ Utils, built in under the licences that these crates state; with `bpf`, libelf
-and zlib are linked dynamically, and are inside what `cargo xtask dist` builds.
+- Freehold's own code is GPL-2.0-or-later, except in `kernel/` and `crates/linux/bpf`.
+- Some crates are under Apache-2.0 only. That licence is compatible with version 3 of the GPL, but not with version 2. The binary is
+  therefore distributed under GPL-3.0.
+- libbpf-sys contains libbpf, zstd-sys contains zstd, and liblzma-sys contains XZ Utils, under the licences that these crates state.
+- With `bpf`, the binary links libelf and zlib dynamically. The binaries of `cargo xtask dist` contain them.
 
 | crate | version | licence |
 |---|---|---|

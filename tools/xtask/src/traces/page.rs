@@ -29,7 +29,7 @@ fn table(index: &Index) -> String {
         .to_owned();
     for row in &index.rows {
         let name = match row.place.strip_suffix(".arrows") {
-            Some(place) => format!("[{}](../{place}.md)", row.name),
+            Some(place) => format!("[{}](../../{place}.md)", row.name),
             None => format!("`{}`", row.name),
         };
         let cma = if row.cma_bytes == 0 { "–".to_owned() } else { memory(row.cma_bytes) };
@@ -53,7 +53,7 @@ fn table(index: &Index) -> String {
     let missing: Vec<_> =
         RECIPES.iter().filter(|recipe| !has_row(recipe)).map(|recipe| format!("`{}`", recipe.name)).collect();
     if !missing.is_empty() {
-        let _ = writeln!(text, "\nNot recorded yet, and so without a row: {}.", missing.join(", "));
+        let _ = writeln!(text, "\nNot recorded yet: {}.", missing.join(", "));
     }
     text
 }
