@@ -1,13 +1,13 @@
-//! Any bytes are a trace text or an error, and its events never go back in time.
+//! The property of the ftrace reader: it returns events or an error, and the times of events never decrease.
 
 use std::path::Path;
 
 use freehold_linux::ftrace_text::{TextOptions, read_text_events};
 
-/// Holds the property for these bytes.
+/// Checks the property for these bytes.
 ///
 /// # Panics
-/// Where it does not hold.
+/// If the property is violated.
 pub fn body(bytes: &[u8]) {
     let mut text = bytes;
     let mut newest_ns = 0;

@@ -1,6 +1,6 @@
-//! What foreign bytes must never do: one property a module, for the fuzzer and for the ordinary tests.
+//! Properties of the parsers for arbitrary input, one per module, for the fuzzer and for the tests.
 //!
-//! A module's `body` takes any bytes and panics where its property does not hold.
+//! A module's `body` takes any bytes, and panics if they violate its property.
 
 pub mod ftrace_text;
 pub mod oracle_files;
@@ -8,7 +8,7 @@ pub mod perf_data;
 pub mod proc_texts;
 pub mod trace_reader;
 
-/// A target of the fuzzer: its name, and what it does with bytes.
+/// A target of the fuzzer: its name and its body.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.

@@ -1,13 +1,14 @@
-//! Any bytes are a script and a transcript, or an error; and the engine survives what they say.
+//! The property of the oracle's readers: they return a script and a transcript or an error, and the engine keeps its
+//! invariants on them.
 
 use std::io::Cursor;
 
 use freehold_oracle::{CheckOptions, Script, Transcript, check};
 
-/// Holds the property for these bytes.
+/// Checks the property for these bytes.
 ///
 /// # Panics
-/// Where it does not hold.
+/// If the property is violated.
 pub fn body(bytes: &[u8]) {
     let Ok((script, taken)) = Script::from_bytes(bytes) else { return };
     assert_eq!(Script::from_bytes(&script.to_bytes()).map(|(again, _)| again), Ok(script.clone()));

@@ -1,4 +1,4 @@
-//! Any bytes are a file of perf or an error, and its events never go back in time.
+//! The property of the perf reader: it returns events or an error, and the times of events never decrease.
 
 use std::io::{BufReader, Cursor};
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use freehold::{Migratetype, Order};
 use freehold_linux::perf_data::{PerfData, PerfOptions};
 
-/// Holds the property for these bytes.
+/// Checks the property for these bytes.
 ///
 /// # Panics
-/// Where it does not hold.
+/// If the property is violated.
 pub fn body(bytes: &[u8]) {
     let Ok(file) = PerfData::open(Path::new("fuzz"), BufReader::new(Cursor::new(bytes))) else { return };
     let options =

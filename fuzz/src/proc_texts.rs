@@ -1,15 +1,15 @@
-//! Any bytes are a text of `/proc` or an error, whichever file they are taken for; free pages fit 64 bits,
-//! and a text that lost its end is not read as another one.
+//! The property of the `/proc` readers: each returns values or an error, free pages fit 64 bits, and a text without
+//! its end is an error.
 
 use freehold_linux::procfs::{
     parse_allocinfo, parse_buddyinfo, parse_pagetypeinfo, parse_pressure, parse_slabinfo, parse_vmallocinfo,
     parse_vmstat, parse_zoneinfo,
 };
 
-/// Holds the property for these bytes.
+/// Checks the property for these bytes.
 ///
 /// # Panics
-/// Where it does not hold.
+/// If the property is violated.
 pub fn body(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let zones = parse_buddyinfo(&text);

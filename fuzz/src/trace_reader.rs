@@ -1,11 +1,12 @@
-//! Any bytes are a trace or an error, strictly and in part; and what is read can be written.
+//! The property of the trace reader: it returns a trace or an error, with and without partial reading, and a trace can
+//! be written again.
 
 use freehold_trace::{ReadOptions, TraceReader, TraceSummary, WriteOptions, recompress};
 
-/// Holds the property for these bytes.
+/// Checks the property for these bytes.
 ///
 /// # Panics
-/// Where it does not hold.
+/// If the property is violated.
 pub fn body(bytes: &[u8]) {
     let open = |partial| TraceReader::open(bytes, ReadOptions { file: "fuzz".to_owned(), partial });
     let strict = open(false).and_then(|mut reader| TraceSummary::read(&mut reader));

@@ -1,4 +1,4 @@
-//! Every kept input, and thousands of inputs near to them, keep the properties that the fuzzer looks for.
+//! Tests that every kept input, and thousands of variations, keep the properties that the fuzzer checks.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,11 +7,11 @@ use std::path::Path;
 use fastrand::Rng;
 use freehold_fuzz::{TARGETS, Target};
 
-/// Inputs near to each kept one.
+/// The number of variations of each kept input.
 const NEAR: u64 = 200;
 
 #[test]
-fn kept_inputs_and_their_neighbours_keep_every_property() {
+fn kept_inputs_and_variations_keep_every_property() {
     for target in TARGETS {
         let kept = kept(target.0);
         assert!(!kept.is_empty(), "fuzz/corpus/{} has no inputs", target.0);
@@ -26,7 +26,7 @@ fn kept_inputs_and_their_neighbours_keep_every_property() {
 }
 
 #[test]
-fn a_broken_property_is_seen() {
+fn violated_property_is_detected() {
     let broken: Target = ("broken", |bytes| assert!(bytes.len() < 3, "three bytes"));
     assert!(holds(broken, b"ab") && !holds(broken, b"abc"));
 }
@@ -54,7 +54,7 @@ fn holds((_, body): Target, bytes: &[u8]) -> bool {
     catch_unwind(AssertUnwindSafe(|| body(bytes))).is_ok()
 }
 
-/// An input changed as a fuzzer would: bits, cuts, repeats, and parts of another input.
+/// Returns an input with a fuzzer's changes: flipped bits, cuts, repeats, and parts of another input.
 fn near(bytes: &[u8], other: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Rng::with_seed(seed);
     let mut near = bytes.to_vec();

@@ -1,4 +1,4 @@
-"""The Linux page allocator in a lab: replay what a machine did through every generation of it."""
+"""The Linux page allocator in a lab: replay the work of a machine in every generation of the allocator."""
 
 from ._freehold import (
     AllocError,
@@ -6,6 +6,7 @@ from ._freehold import (
     BugError,
     Error,
     Events,
+    FallbackRequest,
     FreeError,
     InputError,
     Memory,
@@ -13,7 +14,6 @@ from ._freehold import (
     Pageblock,
     Result,
     Table,
-    FallbackRequest,
     __version__,
     eras,
     settings,
@@ -28,6 +28,7 @@ __all__ = [
     "BugError",
     "Error",
     "Events",
+    "FallbackRequest",
     "FreeError",
     "InputError",
     "Memory",
@@ -37,7 +38,6 @@ __all__ = [
     "Rule",
     "Table",
     "Trace",
-    "FallbackRequest",
     "__version__",
     "chart",
     "compare",

@@ -10,7 +10,7 @@ _Value = str | int | bool
 _Progress = bool | Callable[[int, int], object] | None
 
 class Error(Exception):
-    """What Freehold cannot do, and why."""
+    """An error of Freehold, with its reason."""
 
 class InputError(Error):
     """A trace or an argument that cannot be used."""
@@ -19,22 +19,22 @@ class BugError(Error):
     """A bug in Freehold: please report it."""
 
 class AllocError(Error):
-    """A request that was not answered. Nothing has changed."""
+    """A failed request. The memory is unchanged."""
 
 class FreeError(Error):
-    """A block that was not freed. Nothing has changed."""
+    """A failed free. The memory is unchanged."""
 
 class BlockError(Error):
-    """A pageblock that was not isolated. Nothing has changed."""
+    """A failed isolation of a pageblock. The memory is unchanged."""
 
 class Events:
-    """The events of a trace, which whoever knows Arrow takes as a table."""
+    """The events of a trace as an Arrow table, for pyarrow, Polars, DuckDB and pandas."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
 class Table:
-    """A table that whoever knows Arrow takes as it is."""
+    """An Arrow table, for pyarrow, Polars, DuckDB and pandas."""
 
     column_names: list[str]
     def to_dict(self) -> dict[str, list[Any]]: ...
@@ -75,7 +75,7 @@ class FallbackRequest:
     pageblock_pages: int
 
 class Offer:
-    """A free block of another type than the wanted one, and what its pageblock holds."""
+    """A free block of another type than the requested one, with the contents of its pageblock."""
 
     pfn: int
     order: int
@@ -85,7 +85,7 @@ class Offer:
     immovable: int
 
 class Pageblock:
-    """What a pageblock holds, in pages."""
+    """The contents of a pageblock, in pages."""
 
     start: int
     migratetype: str | None
@@ -99,12 +99,12 @@ class Pageblock:
     can_move: int
 
 class Rule:
-    """A rule of placement, arguments before the era that it names."""
+    """A placement rule, which decides before the era that it names."""
 
     era: str
 
 class Memory:
-    """One zone of memory as Linux's page allocator keeps it, without any memory behind it."""
+    """The page allocator of one zone, without real memory."""
 
     free_pages: int
     def __init__(

@@ -7,24 +7,28 @@ import warnings
 
 from . import _freehold
 
-# What most people want to see of a result.
+# The measures of a chart without named measures.
 MEASURES = ("free pageblocks at the end", "mixed pageblocks at the end", "steals", "claims")
 
-# The rows of a comparison that tell what is replicates; the mean over several replays says more than one replay.
+# The group of rows with means over replicates. A mean over several replays is more precise than one replay.
 REPLICATES = "replicates"
 
 
 def chart(what, *measures, x=None, color=None):
-    """Draws measures of a result as an Altair chart, with what replicates makes of them where several replays tell.
+    """Draws measures of a result as an Altair chart, with standard deviations if there are several replays.
 
-    `what` is a result of `compare`, `replay`, `predict` or `sweep`, its table, or rows of a sweep in a table of pyarrow, Polars, pandas
-    or DuckDB. `measures` are names as in the column `measure`; of a sweep those of the group `replicates`, and its columns. If none is named, those
-    of four usual ones that are there. Lines span one standard deviation to both sides of a mean: of replays that tell what is replicates, in a prediction of recordings.
+    `what` is a result of `compare`, `replay`, `predict` or `sweep`, its table, or rows of a sweep in a table of
+    pyarrow, Polars, pandas or DuckDB. `measures` are names from the column `measure`. For a sweep, they are measures
+    of the group `replicates`, or names of columns. Without names, draws four usual measures, if the result has them.
+    Lines show one standard deviation to both sides of a mean: over replicates (replays with jittered daemon wake-ups)
+    or, in a prediction, over recordings.
 
-    Of a sweep `x` names the setting along the axis and `color` the one with a line each; left out, they are the first two that
-    vary. A third that varies gets a row of charts for each value, and each trace a column.
+    In a sweep, `x` names the setting on the axis, and `color` the setting with a line for each value. The defaults
+    are the first two settings that vary. A third setting that varies gets a row of charts for each value. Each trace
+    gets a column.
 
-    The chart shows itself in a notebook; `chart.save("steals.html")` writes a page. Needs Altair: pip install "freehold[charts]".
+    A notebook displays the chart; `chart.save("steals.html")` writes a page. Needs Altair: pip install
+    "freehold[charts]".
     """
     altair = _altair()
     columns = _columns(what)
@@ -76,13 +80,13 @@ def _columns(what):
 
 
 def _spread(mean, deviation):
-    """What is drawn of a mean."""
+    """A mean with the ends of its error bar."""
     deviation = deviation or 0.0
     return {"value": mean, "low": mean - deviation, "high": mean + deviation}
 
 
 class _Bars:
-    """One measure as bars, a name each."""
+    """One measure as bars, one for each name."""
 
     def __init__(self, altair):
         self.altair = altair
@@ -101,7 +105,7 @@ class _Bars:
 
 
 class _Comparison(_Bars):
-    """Variants beside each other, with what the machine did."""
+    """Variants side by side, with the recorded machine."""
 
     NEEDS = ("variant", "group", "measure", "unit", "value", "standard_deviation")
 
@@ -122,7 +126,7 @@ class _Comparison(_Bars):
         if len(groups - {REPLICATES}) > 1 and group != REPLICATES:
             raise _freehold.InputError(f"{measure!r} is in {', '.join(sorted(groups))}: draw rows of one of them")
         rows = [row for row in found if row["group"] == group]
-        # The machine is in its own row of one replay where replicates has none.
+        # The rows of replicates may lack the machine, which then is in a row of its own.
         rows += [row for row in found if row["variant"] == "machine" and not any(had["variant"] == "machine" for had in rows)]
         twice = [name for name, count in collections.Counter(row["variant"] for row in rows).items() if count > 1]
         if twice:
@@ -132,7 +136,7 @@ class _Comparison(_Bars):
 
 
 class _Prediction(_Bars):
-    """What was before, what is predicted and what came."""
+    """The values before the change, predicted and observed."""
 
     NEEDS = ("measure", "unit", "before", "before_sd", "predicted", "predicted_sd", "observed", "observed_sd")
 
@@ -154,7 +158,7 @@ class _Prediction(_Bars):
 
 
 class _Sweep:
-    """Runs, by the settings that vary."""
+    """Runs by the settings that vary."""
 
     NEEDS = ("run", "trace")
 
@@ -176,7 +180,7 @@ class _Sweep:
             raise _freehold.InputError(f"more vary than a chart can show; choose rows of one value of {' and '.join(left)}")
 
     def _of(self, measure):
-        """The columns of a measure: its value, and the standard deviation where there is one."""
+        """The columns of a measure: its value, and its standard deviation or None."""
         if measure in self.columns and measure not in ("run", *self.NEEDS, "error"):
             values = self.columns[measure]
             return (measure, None) if all(value is None or isinstance(value, (int, float)) for value in values) else (None, None)
@@ -230,7 +234,7 @@ def _words(name):
 
 
 def _sorted(values):
-    """Values in the order of an axis: numbers by size, others as they come."""
+    """Values in the order of an axis: numbers by size, others by first appearance."""
     values = list(dict.fromkeys(values))
     return sorted(values) if all(isinstance(value, (int, float)) for value in values) else values
 

@@ -1,4 +1,4 @@
-"""The results of a sweep as a Parquet dataset, partitioned by trace: a file a shard, which is there whole or not at all."""
+"""The results of a sweep as a Parquet dataset, partitioned by trace. Each shard is a file, complete or absent."""
 
 import contextlib
 import fcntl
@@ -9,11 +9,11 @@ import urllib.parse
 
 from . import _freehold
 
-ASKED = "_freehold.json"
+ARGUMENTS = "_freehold.json"
 
 
 class Dataset:
-    """A folder of finished shards, here or wherever fsspec reaches."""
+    """A folder of finished shards, on this machine or at a URL that fsspec supports."""
 
     def __init__(self, into):
         self.name = os.fspath(into)
@@ -21,13 +21,13 @@ class Dataset:
 
     @contextlib.contextmanager
     def claimed(self, arguments):
-        """Keeps other sweeps out. Only a sweep that asks for the same may go on where another one stopped."""
+        """Locks the dataset. Only a sweep with the same arguments may continue a stopped sweep."""
         with self._files.locked():
-            found = self._files.read(ASKED)
+            found = self._files.read(ARGUMENTS)
             text = json.dumps(arguments, sort_keys=True, indent=1)
             if found is None:
-                self._files.write(ASKED, text.encode())
-            elif _decoded(found, f"{self.name}/{ASKED}") != json.loads(text):
+                self._files.write(ARGUMENTS, text.encode())
+            elif _decoded(found, f"{self.name}/{ARGUMENTS}") != json.loads(text):
                 raise _freehold.InputError(
                     f"{self.name} is of a sweep with other traces, settings or another version of Freehold; give the same "
                     "arguments to go on, or name another folder"
@@ -35,7 +35,7 @@ class Dataset:
             yield self
 
     def rows(self, shard):
-        """The rows of a finished shard; None if it is not finished."""
+        """The rows of a shard; None if the shard is not finished."""
         found = self._files.read(shard.file)
         return None if found is None else _freehold.rows_of_parquet(found)
 
@@ -49,12 +49,12 @@ def _decoded(found, name):
         return json.loads(found)
     except ValueError as error:
         raise _freehold.InputError(
-            f"{name} is damaged, so that nobody knows which sweep the folder is of; name another folder, or delete the file: {error}"
+            f"{name} is damaged, so the sweep of the folder is unknown; name another folder, or delete the file: {error}"
         ) from error
 
 
 def file_of(trace, first):
-    """The file of a shard: its trace, which is the partition, and its first run."""
+    """The file name of a shard: the trace as partition, and the first run."""
     return f"trace={urllib.parse.quote(trace, safe='')}/runs-{first:09}.parquet"
 
 
@@ -99,7 +99,7 @@ class _Local:
 
 
 class _Remote:
-    """A folder of an object store, which shows a file once all of it is there. Nothing keeps two sweeps apart."""
+    """A folder of an object store, in which files appear complete. It has no lock against a second sweep."""
 
     def __init__(self, url):
         import fsspec
@@ -107,7 +107,7 @@ class _Remote:
         self._url = url
         try:
             self._store, folder = fsspec.core.url_to_fs(url)
-        except Exception as error:  # Each store has its own.
+        except Exception as error:  # Each store has its own exceptions.
             raise _freehold.InputError(f"{url} cannot be opened: {error!r}") from error
         self._folder = folder.rstrip("/")
 
@@ -119,14 +119,14 @@ class _Remote:
             return self._store.cat_file(f"{self._folder}/{name}")
         except FileNotFoundError:
             return None
-        except Exception as error:  # Each store has its own.
+        except Exception as error:  # Each store has its own exceptions.
             raise _freehold.Error(f"{self._url}/{name} cannot be read: {error!r}") from error
 
     def write(self, name, contents):
         path = f"{self._folder}/{name}"
         try:
             for folder in dict.fromkeys([self._folder, os.path.dirname(path)]):
-                # A bucket that a slip of the pen names is not made.
+                # A bucket is not created, because its name may be a typing error.
                 if "/" in folder:
                     with contextlib.suppress(FileExistsError):
                         self._store.mkdir(folder, create_parents=False)

@@ -1,4 +1,4 @@
-"""The lab's functions, with traces by path and settings by name."""
+"""The functions of the lab, with traces by path and settings by name."""
 
 import os
 
@@ -24,48 +24,49 @@ def _values(value):
 
 
 class Trace(_freehold.Trace):
-    """A recorded trace: what a machine's page allocator did between two moments.
+    """A recorded trace: the work of a machine's page allocator between two moments.
 
-    `Trace(path)` opens the file and checks its header. With `partial=True`, what is readable is used of a trace that ends in the
-    middle of a record. The events are read when they are needed.
+    `Trace(path)` opens the file and checks its header. With `partial=True`, uses the readable part of a trace that
+    ends in the middle of a record. Events are read on demand.
     """
 
     __slots__ = ()
 
     def analyze(self, *, progress=None):
-        """Says what the trace asks of any allocator, without a replay."""
-        with shown(progress, "analyze") as tell:
-            return _freehold.analyze(self, tell)
+        """Analyses the requests of the trace, without a replay."""
+        with shown(progress, "analyze") as report:
+            return _freehold.analyze(self, report)
 
 
 def compare(trace, *, eras=None, rules=(), replicates=None, threads=None, progress=None):
-    """Replays a trace through every era of the allocator, and says what each would change.
+    """Replays a trace in every era of the allocator and compares the eras.
 
-    `eras` names some eras instead, each with systems or rules, such as "linux-7.3 with counts". `rules` are classes with rules
-    of placement of your own, each a further column; `help(freehold.Rule)` says what they may decide. `replicates` is the number of
-    replays of each era that tell what is replicates: 3 to 8 where not given, fewer of longer traces.
+    `eras` selects eras, optionally with systems or rules, such as "linux-7.3 with counts". `rules` are classes with
+    your own placement rules; each is one more column. `help(freehold.Rule)` describes them. `replicates` is the
+    number of replays of each era with jittered daemon wake-ups, which measure the noise. The default is 3 to 8, fewer
+    for longer traces.
     """
-    with shown(progress, "compare") as tell:
-        return _freehold.compare(_trace(trace), eras, list(rules), replicates, threads, tell)
+    with shown(progress, "compare") as report:
+        return _freehold.compare(_trace(trace), eras, list(rules), replicates, threads, report)
 
 
 def replay(trace, *, replicates=1, threads=None, progress=None, **settings):
-    """Replays a trace on the recorded machine with some settings, such as era="linux-6.12", counts=True or defrag_mode=1.
+    """Replays a trace on the recorded machine with some settings, such as era="linux-6.12" or defrag_mode=1.
 
-    Without a setting for the era it is the one nearest to the recorded kernel. `freehold.settings()` lists the settings.
+    The default era is the one nearest to the recorded kernel. `freehold.settings()` lists the settings.
     """
-    with shown(progress, "replay") as tell:
-        return _freehold.replay(_trace(trace), replicates, threads, tell, settings)
+    with shown(progress, "replay") as report:
+        return _freehold.replay(_trace(trace), replicates, threads, report, settings)
 
 
 def predict(traces, *, against=(), replicates=4, page_move_ns=None, threads=None, progress=None, **settings):
-    """Foretells from recordings under one setting what each measure would be under another.
+    """Predicts each measure under another setting, from recordings under one setting.
 
-    With `against`, that is held against recordings of the same work under the change.
+    With `against`, compares the prediction with recordings of the same work under the change.
     """
-    with shown(progress, "predict") as tell:
+    with shown(progress, "predict") as report:
         return _freehold.predict(
-            _traces(traces), _traces(against), replicates, page_move_ns, threads, tell, settings
+            _traces(traces), _traces(against), replicates, page_move_ns, threads, report, settings
         )
 
 
@@ -81,13 +82,13 @@ def sweep(
     runs_a_shard=4,
     **settings,
 ):
-    """Replays traces with every combination of settings, each with a value or a list of them; a row a run.
+    """Replays traces with every combination of settings. A setting has one value or a list. Each run is a row.
 
     An error of a trace or of a run is in the column `error` and does not end the sweep.
 
-    `into` is a folder for a Parquet dataset that is partitioned by trace: each shard of a few runs is written as soon as it is
-    finished, and the same sweep goes on from there. `on="ray"` does the shards on a Ray cluster, at `address` or on this machine;
-    traces and `into` may then lie wherever fsspec reaches.
+    `into` is a folder for a Parquet dataset that is partitioned by trace. Each shard of a few runs is written when it
+    is finished, and the same sweep continues from there. `on="ray"` does the shards on a Ray cluster, at `address` or
+    on this machine; traces and `into` may then be URLs that fsspec supports.
     """
     if into is not None or on is not None:
         names = tuple(trace.path if isinstance(trace, _freehold.Trace) else os.fspath(trace) for trace in _listed(traces))
@@ -101,5 +102,5 @@ def sweep(
             threads=threads,
             progress=progress,
         )
-    with shown(progress, "sweep") as tell:
-        return _freehold.sweep(_traces(traces, _freehold.Trace.unopened), replicates, threads, tell, settings)
+    with shown(progress, "sweep") as report:
+        return _freehold.sweep(_traces(traces, _freehold.Trace.unopened), replicates, threads, report, settings)

@@ -14,17 +14,17 @@ def _vary(text):
 
 
 def main(arguments=None):
-    """Does what the command line asks for and returns the exit code."""
+    """Runs the sweep of the command line and returns the exit code."""
     parser = argparse.ArgumentParser(
         prog="freehold-sweep",
         description="Replay traces with every combination of settings, into a Parquet dataset that is partitioned by trace. "
-        "What is finished is never run again: the same command goes on where it stood.",
+        "Finished runs are not repeated: the same command continues a stopped sweep.",
     )
-    parser.add_argument("traces", nargs="+", metavar="TRACE", help="a path, or whatever fsspec reads with --address")
+    parser.add_argument("traces", nargs="+", metavar="TRACE", help="a path, or a URL of fsspec with --address")
     parser.add_argument("--vary", action="append", default=[], type=_vary, metavar="SETTING=VALUE,…")
     parser.add_argument("--into", required=True, metavar="FOLDER", help="the dataset")
     parser.add_argument("--address", help="a Ray cluster: host:port, auto for a running one, local to start one here")
-    parser.add_argument("--replicates", type=int, default=3, metavar="N", help="replays of each run")
+    parser.add_argument("--replicates", type=int, default=3, metavar="N", help="replays of each run, with jittered daemon wake-ups")
     parser.add_argument("--runs-a-shard", type=int, default=4, metavar="N")
     parser.add_argument("--threads", type=int, metavar="N", help="replays at the same time, without --address")
     arguments = parser.parse_args(arguments)
@@ -46,12 +46,12 @@ def main(arguments=None):
         print(f"freehold-sweep: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"freehold-sweep: interrupted; what is finished is kept in {arguments.into}", file=sys.stderr)
+        print(f"freehold-sweep: interrupted; finished runs are kept in {arguments.into}", file=sys.stderr)
         return 130
     print(result.text)
     failed = sum(error is not None for error in result.table.to_dict()["error"])
     if failed:
-        print(f"freehold-sweep: {failed} of {len(result)} runs failed; the column error says why", file=sys.stderr)
+        print(f"freehold-sweep: {failed} of {len(result)} runs failed; see the column error", file=sys.stderr)
     return 5 if failed else 0
 
 

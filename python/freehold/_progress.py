@@ -1,4 +1,4 @@
-"""How far replays are: a bar of tqdm's, or whatever the caller does with two numbers."""
+"""Progress of replays: a bar of tqdm, or a function of the caller."""
 
 import contextlib
 import sys
@@ -7,10 +7,10 @@ import warnings
 
 @contextlib.contextmanager
 def shown(progress, what, unit="events"):
-    """Gives what the lab calls with the events, or other units, done and planned so far; None if nobody wants to know.
+    """Yields a function that the lab calls with the done and the planned events (or other units); None for no progress.
 
-    `progress` is a function of these two numbers, True for a bar, False for none; None for a bar where tqdm is installed and
-    somebody may be looking.
+    `progress` is a function of these two numbers, True for a bar, or False for none. With None, shows a bar if tqdm is
+    installed and the session is interactive.
     """
     if callable(progress):
         yield progress
@@ -20,20 +20,20 @@ def shown(progress, what, unit="events"):
         yield None
         return
 
-    def tell(done, planned):
+    def report(done, planned):
         bar.total = planned
         bar.update(done - bar.n)
 
     with bar:
-        yield tell
+        yield report
 
 
 def _bar(progress, what, unit):
-    if progress is False or (progress is None and not _somebody_looks()):
+    if progress is False or (progress is None and not _is_interactive()):
         return None
     try:
         with warnings.catch_warnings():
-            # A notebook without widgets gets a bar of text.
+            # A notebook without widgets gets a text bar.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
@@ -43,5 +43,5 @@ def _bar(progress, what, unit):
     return tqdm(desc=what, unit=f" {unit}", unit_scale=True, leave=False)
 
 
-def _somebody_looks():
+def _is_interactive():
     return hasattr(sys, "ps1") or "ipykernel" in sys.modules or sys.stderr.isatty()

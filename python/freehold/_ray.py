@@ -1,4 +1,4 @@
-"""Shards as tasks of Ray's."""
+"""Shards as Ray tasks."""
 
 import functools
 import os
@@ -7,15 +7,15 @@ import socket
 from . import _freehold
 from ._sweep import memory_bytes
 
-# How often a shard is tried whose worker died.
+# The number of attempts for a shard whose worker dies.
 _TRIES = 3
 
 
 def finished(shards, address):
-    """Gives each shard with its rows, as soon as they are there, and whether they are to be kept.
+    """Yields each finished shard with its rows, and whether to keep the rows.
 
-    A worker that dies costs its shard another try; after the last one its rows say so, and are not kept, so that the same sweep
-    tries them again.
+    If a worker dies, its shard is tried again. After the last attempt, its rows have an error and are not kept, so that
+    the same sweep tries them again later.
     """
     import ray
 
@@ -41,7 +41,7 @@ def _connect(ray, address):
 
 
 def _knock(address):
-    """Fails at once where nobody listens: Ray itself would try for minutes."""
+    """Fails at once if no server listens, because Ray would try for minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=10).close()
@@ -50,7 +50,7 @@ def _knock(address):
 def _of_tasks(ray, shards):
     largest = max((node["Resources"].get("memory", 0) for node in ray.nodes() if node["Alive"]), default=0)
     needed = functools.cache(memory_bytes)
-    # One processor each, and the memory that the trace's size asks for, so that no node takes more than it has.
+    # Each task reserves one processor and the memory for its trace, so that no node is overloaded.
     task = ray.remote(num_cpus=1, max_retries=_TRIES - 1, scheduling_strategy="SPREAD")(_done)
     waiting = iter(shards)
     at_work, too_large = {}, []
@@ -66,7 +66,7 @@ def _of_tasks(ray, shards):
             return
 
     try:
-        # Enough that no processor waits for this one.
+        # Enough tasks to keep all processors busy.
         for _ in range(max(16, 4 * int(ray.cluster_resources().get("CPU", 1)))):
             start()
         while at_work:

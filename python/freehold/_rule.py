@@ -1,29 +1,35 @@
-"""What a rule of placement may decide."""
+"""The base class of placement rules."""
 
 
 class Rule:
-    """A rule of placement, arguments before the era that it names. Inherit from it, or write a class with the same methods.
+    """A placement rule, which decides before the era that it names. Inherit from it, or write a class with the same
+    methods.
 
-    `claim` and `steal` are arguments about requests that found no block of their own type, with the heads of other types' free lists
-    as offers, up to 32 of each list. `chore` is arguments about pageblocks ten times a second of the trace's time: about all of them, until as many
-    pages were moved as a twentieth of a CPU can move. A method that is there is called, which takes some 10 microseconds for a chore and more than one for each offer, so leave
-    out what you do not decide. Eras before linux-6.12 ask no rule, and are refused.
+    A replay calls `claim` and `steal` for requests that found no block of their own type. The offers are the heads of
+    other types' free lists, up to 32 of each list. A replay calls `chore` for pageblocks ten times in each second of
+    the trace: for all of them, until the budget for background moves (a twentieth of a CPU) is used up. A call takes
+    about 10 microseconds for a chore, and more than that for each offer, so leave out methods that you do not need.
+    Eras before linux-6.12 call no rule, and are refused.
 
-    `claim(self, wanted, offers)` chooses the block whose pageblock becomes one of the wanted type as a whole, whatever else is in use
-    there. Offers come the largest first. Returns an offer, None for what the era does, or "nothing".
+    `claim(self, wanted, offers)` chooses a block. Its whole pageblock gets the requested type, with all pages in use
+    in it. The largest offers come first. Returns an offer, None for the decision of the era, or "nothing".
 
-    `steal(self, wanted, offers)` chooses the block of which a piece is taken although its pageblock keeps its type, if no pageblock
-    was claimed. Offers come the smallest first. Returns as `claim`; after "nothing" the zone has no room for the request.
+    `steal(self, wanted, offers)` chooses a block if no pageblock was claimed. The request gets a part of it, and its
+    pageblock keeps its type. The smallest offers come first. Returns the same as `claim`. After "nothing", the zone
+    has no block for the request.
 
-    `chore(self, pageblock)` returns None for what the era does, "nothing", "empty" to move its movable pages away, or the type that the
-    pageblock gets: "Unmovable", "Movable" or "Reclaimable".
+    `chore(self, pageblock)` returns None for the decision of the era, "nothing", "empty" to move the movable pages of
+    the pageblock away, or a new type of the pageblock: "Unmovable", "Movable" or "Reclaimable".
 
-    wanted: order, migratetype, pageblock_pages. An offer: pfn, order, migratetype, and of its pageblock the pages that are free, movable
-    (arguments for as such, or in linux-6.12 and linux-7.3 those that can be moved), and neither (immovable). A pageblock: start, migratetype, pages, free, percpu,
-    what was arguments for as unmovable, movable and reclaimable, reserved, and can_move, the allocated pages that can be moved.
+    Attributes of `wanted`: order, migratetype, pageblock_pages. Attributes of an offer: pfn, order, migratetype, and
+    the numbers of pages in its pageblock: free, movable (requested as movable; in linux-6.12 and linux-7.3, pages
+    that can be moved) and immovable (all others). Attributes of a pageblock: start, migratetype, pages, free, percpu,
+    the pages requested as unmovable, movable and reclaimable, reserved, and can_move (allocated pages that can be
+    moved).
 
-    An object is made for each replay, so that what it remembers belongs to one replay. The zone is locked while `claim` and `steal` are arguments.
+    Each replay creates its own object, so that the state of an object belongs to one replay. The zone is locked during
+    calls of `claim` and `steal`.
     """
 
-    #: The era that decides what the rule does not.
+    #: The era that makes the decisions that the rule leaves open.
     era = "linux-7.3"

@@ -1,4 +1,4 @@
-"""A sweep in shards, one after the other here or many at a time on Ray."""
+"""A sweep in shards: one after the other on this machine, or in parallel on Ray."""
 
 import contextlib
 import dataclasses
@@ -13,14 +13,14 @@ from ._progress import shown
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """What a sweep asks for: traces by name, and settings with their values."""
+    """The arguments of a sweep: traces by name, and settings with their values."""
 
     traces: tuple
     settings: dict
     replicates: int
 
     def arguments(self, runs_a_shard):
-        """What a dataset keeps of it."""
+        """The arguments in the form that a dataset stores."""
         return {
             "freehold": _freehold.__version__,
             "replicates": self.replicates,
@@ -30,7 +30,7 @@ class Sweep:
         }
 
     def shards(self, runs_a_shard):
-        """The shards in order: the runs of a trace, some at a time."""
+        """The shards in order. A shard has some runs of one trace."""
         runs = _freehold.runs_of_a_trace(len(self.traces), self.settings)
         for number, trace in enumerate(self.traces):
             for first in range(number * runs, (number + 1) * runs, runs_a_shard):
@@ -51,27 +51,26 @@ class Shard:
         return _dataset.file_of(self.trace, self.runs[0])
 
     def done(self, threads=None):
-        """Does the runs. Returns their rows, and whether these are to be kept.
+        """Does the runs. Returns their rows, and whether to keep the rows.
 
-        What is wrong with the trace or a run is in the column `error` of its rows, and is kept. Where the trace could not be
-        brought here, its rows say so, but the same sweep tries again.
+        An error of the trace or of a run is in the column `error` of its rows, which are kept. If the trace could not
+        be copied to this machine, its rows have an error but are not kept, so that the same sweep tries again.
         """
         try:
             path = _here(self.trace)
-        except Exception as error:  # Each store has its own.
+        except Exception as error:  # Each store has its own exceptions.
             return self.failed(f"{self.trace}: the trace cannot be copied to a worker: {error!r}"), False
         opened = _opened(self.trace, path)
         runs, replicates = list(self.runs), self.sweep.replicates
         return _freehold.sweep_shard(opened, runs, replicates, threads, None, self.sweep.settings), True
 
     def failed(self, why):
-        """Rows that say why there are no measures."""
+        """Rows with an error instead of measures."""
         return _freehold.failed_rows(self.trace, list(self.runs), why, self.sweep.settings)
 
 
-
 def _size_and_time(trace):
-    """The size and the time of a trace's file, which tell it from another file of the same name; None where unknown."""
+    """The size and time of a trace file, which distinguish it from another file of the same name; None if unknown."""
     try:
         if "://" in trace:
             import fsspec
@@ -81,14 +80,14 @@ def _size_and_time(trace):
             return info.get("size"), str(info.get("mtime") or info.get("LastModified") or info.get("ETag"))
         found = os.stat(trace)
         return found.st_size, found.st_mtime_ns
-    except Exception:  # It has rows that say so once it is read.
+    except Exception:  # Reading the trace later gives rows with this error.
         return None, None
 
 
 def memory_bytes(trace):
-    """A bound of the memory that a worker needs for a shard of a trace, by the size of its file and of its machine.
+    """An upper bound of a worker's memory for a shard, from the sizes of the trace file and of its machine.
 
-    docs/guide/python.md says how much of it is used.
+    docs/guide/python.md compares the bound with the use.
     """
     size, _ = _size_and_time(trace)
     with tempfile.TemporaryDirectory(prefix="freehold-") as folder:
@@ -96,9 +95,9 @@ def memory_bytes(trace):
             head = trace if "://" not in trace else _copied(trace, folder, 1 << 20)
             zones = _freehold.Trace(head, partial=True).machine["zones"]
             pages = sum(zone["spanned"] for zone in zones)
-        except Exception:  # It has rows that say so once it is read.
+        except Exception:  # Reading the trace later gives rows with this error.
             pages = 0
-    # A replay takes no larger machine.
+    # A replay accepts no larger machine.
     return (128 << 20) + 16 * (size or 0) + 32 * min(pages, 1 << 27)
 
 
@@ -116,10 +115,10 @@ def _copied(trace, folder, most=None):
 
 
 def _here(trace):
-    """The path of a trace on this machine: its own, or that of a copy from wherever fsspec reaches."""
+    """The path of a trace on this machine: its own path, or that of a copy made by fsspec."""
     if "://" not in trace:
         return trace
-    # One copy for each process, of the trace that it is at work on.
+    # Each process has one copy, of its current trace.
     if _kept.get("copied") != trace:
         _forget()
         _kept["folder"] = tempfile.mkdtemp(prefix="freehold-")
@@ -132,7 +131,7 @@ def _here(trace):
     return _kept["path"]
 
 
-# What a process keeps for its next shard, which mostly is of the same trace.
+# The cache of a process for its next shard, which usually has the same trace.
 _kept = {}
 
 
@@ -150,13 +149,13 @@ def _opened(name, path):
 
 
 def run(sweep, *, into, on, address, runs_a_shard, threads, progress):
-    """Does a sweep in shards and returns all of its rows."""
+    """Does a sweep in shards and returns all rows."""
     shards = list(sweep.shards(max(runs_a_shard, 1)))
     dataset = None if into is None else _dataset.Dataset(into)
     rows = []
     if runs_a_shard < 1:
         raise _freehold.InputError(f"a shard has at least one run, not {runs_a_shard}")
-    with shown(progress, "sweep", "runs") as tell, _claimed(dataset, sweep.arguments(runs_a_shard)):
+    with shown(progress, "sweep", "runs") as report, _claimed(dataset, sweep.arguments(runs_a_shard)):
         missing = []
         for shard in shards:
             found = None if dataset is None else dataset.rows(shard)
@@ -171,8 +170,8 @@ def run(sweep, *, into, on, address, runs_a_shard, threads, progress):
                 dataset.write(shard, finished)
             rows += finished
             done += len(shard.runs)
-            if tell is not None:
-                tell(done, everything)
+            if report is not None:
+                report(done, everything)
     _forget()
     return _freehold.sweep_result(rows)
 
@@ -182,7 +181,7 @@ def _claimed(dataset, arguments):
 
 
 def _finished(shards, on, address, threads):
-    """Gives each shard with its rows, as soon as they are there, and whether they are to be kept."""
+    """Yields each finished shard with its rows, and whether to keep the rows."""
     if on is None:
         for shard in shards:
             yield (shard, *shard.done(threads))

@@ -1,4 +1,4 @@
-//! The package as its users have it: a wheel, installed into a clean virtual environment, and what the lab itself finds.
+//! The package as users install it: a wheel in a clean virtual environment, compared with results of the lab.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,14 +14,14 @@ use freehold_lab::workload::{self, Plan};
 use freehold_lab::{Columns, CompareOptions, LabError, Loaded, Options, Variant};
 use freehold_trace::{ReadOptions, TraceError, TraceReader, WriteOptions};
 
-/// The test's name, for what it lacks.
+/// The name of the test, for messages on missing programs.
 const TEST: &str = "installed";
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the repository")
 }
 
-/// Runs a command from `folder`. Returns what it printed, or that with its exit code if it failed.
+/// Runs a command from `folder`. Returns its output, or its output and exit code if it failed.
 fn run(command: &mut Command, folder: &Path) -> Result<String, String> {
     let output =
         command.current_dir(folder).env_remove("PYTHONPATH").output().map_err(|error| error.to_string())?;
@@ -47,13 +47,13 @@ impl Environment {
     }
 
     fn install(&self, what: &[&str]) -> Result<(), String> {
-        // Most of it is never imported, and what is, Python compiles then.
+        // Most files are never imported, and Python compiles the others on import.
         let quiet = ["install", "--quiet", "--disable-pip-version-check", "--no-compile"];
         run(self.program("pip").args(quiet).args(what), Path::new("/")).map(drop)
     }
 }
 
-/// Returns an environment with maturin, which is kept between runs; `None` where it cannot be had.
+/// Returns an environment with maturin, which is kept between runs; `None` if it cannot be installed.
 fn tools(target: &Path) -> Option<Environment> {
     let path = target.join("python-tools");
     let made = || {
@@ -67,7 +67,7 @@ fn tools(target: &Path) -> Option<Environment> {
     had.then(|| Environment(path.clone()))
 }
 
-/// The feature with which the module's dependencies are those that `cargo test --workspace` built.
+/// The feature that makes the dependencies of the module equal to those of `cargo test --workspace`.
 const SHARED: &str = "as-in-workspace";
 
 /// Builds the wheel into a folder and returns its path.
@@ -84,7 +84,7 @@ fn wheel(tools: &Environment, folder: &Path) -> PathBuf {
     files.next().expect("a wheel")
 }
 
-/// Returns packages with their features, a line each, as Cargo resolves them for `which`.
+/// Returns packages with their features, one line each, as Cargo resolves them for `which`.
 fn resolved(which: &[&str]) -> BTreeSet<String> {
     let mut tree = Command::new(env!("CARGO"));
     tree.args(["tree", "--quiet", "--prefix", "none", "--format", "{p} {f}"]).args(which);
@@ -92,7 +92,7 @@ fn resolved(which: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn nothing_but_the_module_is_compiled_for_it() {
+fn only_the_module_is_compiled_for_the_wheel() {
     let packages =
         resolved(&["--package", "freehold-python", "--edges", "normal,build", "--features", SHARED]);
     let built = resolved(&["--workspace"]);
@@ -101,13 +101,13 @@ fn nothing_but_the_module_is_compiled_for_it() {
 }
 
 #[test]
-fn the_wheel_works_where_nothing_else_is() {
+fn the_wheel_works_alone_and_passes_the_package_tests() {
     let scratch = tempfile::tempdir().expect("a folder");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let Some(tools) = tools(target) else { return };
     let needs = Path::new(env!("CARGO_MANIFEST_DIR")).join("live/needs.txt");
     let full = Environment::new(scratch.path().join("full")).expect("an environment");
-    // What the tests need comes over the net while the wheel is compiled.
+    // The requirements of the tests are downloaded while the wheel is compiled.
     let (wheel, needed) = thread::scope(|threads| {
         let needed = threads.spawn(|| full.install(&["--requirement", needs.to_str().expect("a path")]));
         let wheel = wheel(&tools, &scratch.path().join("wheels"));
@@ -117,7 +117,7 @@ fn the_wheel_works_where_nothing_else_is() {
     assert!(name.starts_with("freehold-") && name.contains("-cp39-abi3-"), "{name}");
     let clean = Environment::new(scratch.path().join("clean")).expect("an environment");
     clean.install(&[wheel.to_str().expect("a path")]).expect("the wheel is installed");
-    // Nothing but Python itself is there.
+    // This environment has no other package.
     let alone = "import freehold; m = freehold.Memory(); m.alloc(); m.check(); print(freehold.__version__)";
     let said = run(clean.program("python").args(["-c", alone]), scratch.path()).expect("it works alone");
     assert_eq!(said.trim(), env!("CARGO_PKG_VERSION"));
@@ -142,7 +142,7 @@ fn the_wheel_works_where_nothing_else_is() {
     pytest
         .env("FREEHOLD_NOTEBOOKS", repository().join("docs/notebooks"))
         .env_remove("PYTHONDONTWRITEBYTECODE");
-    // No bytecode beside the repository's tests, and none compiled twice.
+    // No bytecode next to the tests of the repository, and none compiled twice.
     pytest.env("PYTHONPYCACHEPREFIX", scratch.path().join("bytecode"));
     let said = run(&mut pytest, scratch.path()).unwrap_or_else(|failed| panic!("{failed}"));
     println!("{}", said.lines().last().unwrap_or_default());
@@ -151,7 +151,7 @@ fn the_wheel_works_where_nothing_else_is() {
 /// A trace of the repository, read by the lab.
 struct Kept(PathBuf);
 
-/// Why a trace is not read: none of the repository's is bad.
+/// An error of reading a trace, which no trace of the repository causes.
 #[derive(Debug)]
 struct Failed(#[expect(dead_code, reason = "shown where a test fails")] String);
 
@@ -209,7 +209,7 @@ impl Recording for Kept {
     }
 }
 
-/// Writes small traces that are made up, for what takes many replays.
+/// Writes small generated traces, for tests with many replays.
 fn write_small(folder: &Path) {
     for seed in 1..=3 {
         let plan = Plan { seed, pages: 1 << 15, cpus: 2, events: Some(20_000), ..Plan::default() };
@@ -218,7 +218,7 @@ fn write_small(folder: &Path) {
     }
 }
 
-/// Writes what the lab itself finds, which Python must find too.
+/// Writes results of the lab, which Python must reproduce.
 fn write_expected(folder: &Path) {
     let keep = |name: &str, text: &str| fs::write(folder.join(name), text).expect("room");
     let write = |name: &str, columns: &Columns| keep(name, &columns.to_csv());
@@ -234,7 +234,7 @@ fn write_expected(folder: &Path) {
     let lab = loaded.lab().expect("a lab");
     let once = Options { runs: 1, ..Options::default() };
     let mut in_short = CompareOptions::in_short(2);
-    in_short.replay.looks = once.looks;
+    in_short.replay.detail = once.detail;
     write("compare.csv", &lab.compare(in_short).expect("a comparison").columns());
     let variants =
         ["linux-6.1", "linux-6.12"].map(|era| Variant::new(freehold::Era::from_name(era).expect("an era")));

@@ -1,3 +1,3 @@
-//! The tests that need Python, as one program: `cargo xtask live` runs it.
+//! The tests that need Python, as one program that `cargo xtask live` runs.
 
 mod installed;

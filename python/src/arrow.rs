@@ -1,4 +1,4 @@
-//! Arrow data for whoever takes it by Python's capsules: a schema, batches, a stream of batches.
+//! Arrow data in Python capsules (the Arrow `PyCapsule` interface): a schema, batches, a stream of batches.
 
 use std::ffi::CStr;
 
@@ -15,18 +15,18 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Returns a failure of Arrow as an exception.
+/// Converts an Arrow error to an exception.
 pub(super) fn failed(error: &ArrowError) -> PyErr {
     BugError::new_err(error.to_string())
 }
 
-/// Returns what `__arrow_c_schema__` returns.
+/// Returns the capsule of `__arrow_c_schema__`.
 pub(super) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(|error| failed(&error))?;
     PyCapsule::new_with_value(py, schema, SCHEMA)
 }
 
-/// Returns what `__arrow_c_array__` returns. The columns are not copied.
+/// Returns the capsules of `__arrow_c_array__`. Does not copy the columns.
 pub(super) fn array(py: Python<'_>, batch: RecordBatch) -> PyResult<Bound<'_, PyTuple>> {
     let schema = schema(py, &batch.schema())?;
     let (array, _) =
@@ -35,7 +35,7 @@ pub(super) fn array(py: Python<'_>, batch: RecordBatch) -> PyResult<Bound<'_, Py
     PyTuple::new(py, [schema, array])
 }
 
-/// Returns what `__arrow_c_stream__` returns. The batches' columns are not copied.
+/// Returns the capsule of `__arrow_c_stream__`. Does not copy the columns of the batches.
 pub(super) fn stream(
     py: Python<'_>,
     batches: impl RecordBatchReader + Send + 'static,

@@ -1,4 +1,4 @@
-//! Errors of the libraries as exceptions, with the sentences that the command line prints.
+//! Errors of the libraries as exceptions, with the messages of the command line.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
-create_exception!(freehold, Error, PyException, "What Freehold cannot do, and why.");
+create_exception!(freehold, Error, PyException, "An error of Freehold, with its reason.");
 create_exception!(freehold, InputError, Error, "A trace or an argument that cannot be used.");
 create_exception!(freehold, BugError, Error, "A bug in Freehold: please report it.");
 
-create_exception!(freehold, AllocError, Error, "A request that was not answered. Nothing has changed.");
-create_exception!(freehold, FreeError, Error, "A block that was not freed. Nothing has changed.");
-create_exception!(freehold, BlockError, Error, "A pageblock that was not isolated. Nothing has changed.");
+create_exception!(freehold, AllocError, Error, "A failed request. The memory is unchanged.");
+create_exception!(freehold, FreeError, Error, "A failed free. The memory is unchanged.");
+create_exception!(freehold, BlockError, Error, "A failed isolation of a pageblock. The memory is unchanged.");
 
-/// An error of a library, on its way to Python.
+/// An error of a library, before its conversion to a Python exception.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The arguments or the input cannot be used.
@@ -26,7 +26,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// Returns the error of a replay of a trace.
+    /// Converts an error of the lab, with the name of the trace.
     pub(super) fn of_lab(name: &str, error: &LabError) -> Self {
         let text = format!("{name}: {}", sentence(error));
         if error.is_bug() { Self::Bug(text) } else { Self::Input(text) }

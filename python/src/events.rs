@@ -14,7 +14,7 @@ use pyo3::types::PyCapsule;
 use super::arrow;
 use super::error::Failure;
 
-/// The least events of a batch, but for the last one.
+/// The smallest number of events in a batch, except the last.
 const BATCH: usize = 1 << 16;
 
 /// A trace file.
@@ -22,12 +22,12 @@ const BATCH: usize = 1 << 16;
 pub(super) struct Source {
     pub(super) path: PathBuf,
     pub(super) partial: bool,
-    /// What messages and tables call it, if that is not its path: where it was copied from.
+    /// The name in messages and tables, if it is not the path: the source of a copied file.
     pub(super) named: Option<String>,
 }
 
 impl Source {
-    /// Returns the trace, as messages name it.
+    /// Returns the name of the trace for messages.
     pub(super) fn name(&self) -> String {
         self.named.clone().unwrap_or_else(|| self.path.display().to_string())
     }
@@ -45,10 +45,10 @@ fn open(path: &Path, name: String, partial: bool) -> Result<TraceReader<BufReade
     TraceReader::open(BufReader::with_capacity(1 << 20, file), options)
 }
 
-/// The events of a trace, which whoever knows Arrow takes as a table: pyarrow, Polars, `DuckDB`, pandas.
+/// The events of a trace as an Arrow table, for pyarrow, Polars, `DuckDB` and pandas.
 ///
-/// Each taking reads the file anew, in batches of some 65 536 events, so that no more than a batch is in memory here. Its columns
-/// are written once, 47 bytes an event, and are then handed over without a copy.
+/// Each conversion reads the file again, in batches of about 65 536 events, so that at most one batch is in memory
+/// here. The columns are written once, with 47 bytes for each event, and then passed on without a copy.
 #[pyclass(frozen, module = "freehold")]
 pub(super) struct Events {
     pub(super) source: Source,
@@ -80,7 +80,7 @@ impl Events {
     }
 }
 
-/// The rest of a trace file's events.
+/// The remaining events of a trace file.
 struct Batches {
     reader: TraceReader<BufReader<File>>,
     ended: bool,

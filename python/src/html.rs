@@ -2,7 +2,7 @@
 
 use freehold_measure::foreign;
 
-/// Returns a text that a browser shows as it is.
+/// Escapes a text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     foreign::lines(text)
         .replace('&', "&amp;")

@@ -1,11 +1,11 @@
-//! What serializes as JSON, as dictionaries and lists of Python.
+//! Serializable values as Python dictionaries and lists.
 
 use pyo3::prelude::*;
 use serde_json::Value;
 
 use super::error::BugError;
 
-/// Returns a value as Python has it.
+/// Converts a value to a Python object.
 pub(super) fn to_python<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let value = serde_json::to_value(value).map_err(|error| BugError::new_err(error.to_string()))?;
     converted(py, value)

@@ -1,4 +1,4 @@
-//! The lab's functions.
+//! The functions of the lab.
 #![expect(clippy::needless_pass_by_value, reason = "objects come from Python by value")]
 
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use super::settings;
 use super::trace::Trace;
 use super::waiting::wait;
 
-/// Checks a number of replays.
+/// Checks a number of replicates.
 pub(super) fn replays(replicates: u32) -> PyResult<u32> {
     if (1..=MOST_SHIFTS).contains(&replicates) {
         return Ok(replicates);
     }
-    Err(InputError::new_err(format!("chance is 1 to {MOST_SHIFTS} replays, not {replicates}")))
+    Err(InputError::new_err(format!("replicates is 1 to {MOST_SHIFTS} replays, not {replicates}")))
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> PyResult<serde_json::Value> {
@@ -37,7 +37,7 @@ pub(super) fn lab_of<'t>(loaded: &'t Loaded, control: &Arc<Control>) -> Result<L
     lab.map_err(|error| Failure::of_lab(&loaded.name, &error))
 }
 
-/// Replays a trace through all eras, or through those that are named, and through eras with rules of Python's.
+/// Replays a trace in all eras or in the named ones, and in eras with placement rules written in Python.
 #[pyfunction]
 #[pyo3(signature = (trace, eras, rules, replicates, threads, progress))]
 pub(super) fn compare(
@@ -73,7 +73,7 @@ pub(super) fn compare(
     stop.exception().map_or(outcome, Err)
 }
 
-/// Replays a trace through all eras, and says what that means.
+/// Replays a trace in all eras and summarizes the comparison.
 fn compare_all(
     py: Python<'_>,
     trace: &Trace,
@@ -100,7 +100,7 @@ fn compare_all(
     Ok(outcome.with_pictures(pictures).with_data(json(&comparison)?))
 }
 
-/// Replays some variants of a trace.
+/// Replays a trace in some variants.
 fn measured(
     py: Python<'_>,
     trace: &Trace,
@@ -121,7 +121,7 @@ fn measured(
     Ok(outcome.with_tables(&tables)?.with_data(json(&measured.eras)?))
 }
 
-/// Replays a trace once, or several times with the daemons' looks shifted, on the recorded machine with some settings.
+/// Replays a trace on the recorded machine with some settings: once, or several times with jittered daemon wake-ups.
 #[pyfunction]
 #[pyo3(signature = (trace, replicates, threads, progress, settings))]
 pub(super) fn replay(
@@ -140,7 +140,7 @@ pub(super) fn replay(
     })
 }
 
-/// A trace of Python's, as a recording to foretell from.
+/// A Python trace as a recording for predictions.
 struct Recorded<'t>(&'t Trace);
 
 impl From<PredictError> for Failure {
@@ -170,7 +170,7 @@ fn recordings_of(traces: &[Py<Trace>]) -> Vec<Recorded<'_>> {
     traces.iter().map(|trace| Recorded(trace.get())).collect()
 }
 
-/// Foretells from recordings what a change would do.
+/// Predicts the effect of a change from recordings.
 #[pyfunction]
 #[pyo3(signature = (traces, against, replicates, page_move_ns, threads, progress, settings))]
 #[expect(clippy::too_many_arguments, reason = "Python gives most of them by name")]
@@ -201,7 +201,7 @@ pub(super) fn predict(
     Ok(Outcome::new(prediction.columns(), prediction.text(true))?.with_data(json(&prediction)?))
 }
 
-/// Says what a trace asks of any allocator.
+/// Analyses the requests of a trace.
 #[pyfunction]
 #[pyo3(signature = (trace, progress))]
 pub(super) fn analyze(

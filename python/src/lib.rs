@@ -1,8 +1,9 @@
-//! The module `freehold._freehold`, of which the Python package `freehold` is made: the lab and the engine, for Python.
+//! The module `freehold._freehold` of the Python package `freehold`: the lab and the engine.
 //!
-//! `lab.rs` and `sweep.rs` parse settings by the lab's own table. `waiting.rs` runs the lab on a thread of its own, so that signals
-//! and progress reach Python. `outcome.rs` and `table.rs` make Arrow tables, which `arrow.rs` hands over; `events.rs` reads a trace
-//! a batch at a time. `rules.rs` calls rules written in Python. `memory` keeps an engine on the thread that owns its tables.
+//! `lab.rs` and `sweep.rs` parse settings with the table of the lab. `waiting.rs` runs the lab on its own thread, so
+//! that signals and progress reach Python. `outcome.rs` and `table.rs` make Arrow tables, which `arrow.rs` exports;
+//! `events.rs` reads a trace batch by batch. `rules.rs` calls placement rules written in Python. `memory` runs an
+//! engine on the thread that owns its tables.
 #![deny(unsafe_code)]
 
 mod arrow;

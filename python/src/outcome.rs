@@ -1,4 +1,4 @@
-//! What a function of the lab returns: an Arrow table, further tables, text and pictures.
+//! The result of a function of the lab: an Arrow table, further tables, text and pictures.
 
 use freehold_lab::Columns;
 use pyo3::prelude::*;
@@ -10,9 +10,9 @@ use super::html::escaped;
 use super::json::to_python;
 use super::table::Table;
 
-/// What a comparison, a replay, an analysis, a prediction or a sweep found.
+/// The result of a comparison, a replay, an analysis, a prediction or a sweep.
 ///
-/// It is an Arrow table of measures; `tables`, `text`, `pictures` and `data` have the rest.
+/// The object is an Arrow table of measures; `tables`, `text`, `pictures` and `data` have the other results.
 #[pyclass(frozen, module = "freehold", name = "Result")]
 pub(super) struct Outcome {
     table: Table,
@@ -23,7 +23,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the outcome with this table of measures, and this text.
+    /// Returns an outcome with a table of measures and a text.
     pub(super) fn new(columns: Columns, text: String) -> PyResult<Self> {
         let table = Table::new(columns).map_err(|error| failed(&error))?;
         Ok(Self { table, tables: Vec::new(), text, pictures: Vec::new(), data: Value::Null })
@@ -38,7 +38,7 @@ impl Outcome {
         Ok(self)
     }
 
-    /// Returns the outcome with pictures, as names and SVG.
+    /// Returns the outcome with pictures, as pairs of a name and SVG.
     pub(super) fn with_pictures(mut self, pictures: Vec<(String, String)>) -> Self {
         self.pictures = pictures;
         self
@@ -69,7 +69,7 @@ impl Outcome {
         Ok(dict)
     }
 
-    /// The answer in short, as the command line prints it.
+    /// The summary, as the command line prints it.
     #[getter]
     fn text(&self) -> &str {
         &self.text
@@ -85,7 +85,7 @@ impl Outcome {
         Ok(dict)
     }
 
-    /// Every number behind it, as dictionaries and lists.
+    /// All numbers of the result, as dictionaries and lists.
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.data)

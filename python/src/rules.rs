@@ -1,4 +1,4 @@
-//! Rules of placement as classes of Python: slow, for trying an idea.
+//! Placement rules as Python classes: slow, for experiments.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,13 +11,13 @@ use pyo3::types::PyList;
 use super::error::InputError;
 use super::settings;
 
-/// The era of a rule that names none.
+/// The default era of a rule.
 const ERA: &str = "linux-7.3";
 
-/// What a rule returns for none of what it is offered.
+/// The answer of a rule that chooses no offer.
 const NOTHING: &str = "nothing";
 
-/// What a rule returns for a pageblock whose movable pages are to move away.
+/// The answer of a rule for a pageblock whose movable pages should move away.
 const EMPTY: &str = "empty";
 
 /// A request that found no block of its own type.
@@ -29,7 +29,7 @@ pub(super) struct FallbackRequest {
     pageblock_pages: u32,
 }
 
-/// A free block of another type than the wanted one, and what its pageblock holds.
+/// A free block of another type than the requested one, with the contents of its pageblock.
 #[pyclass(frozen, get_all, module = "freehold")]
 pub(super) struct Offer {
     pfn: u64,
@@ -40,7 +40,7 @@ pub(super) struct Offer {
     immovable: u32,
 }
 
-/// What a pageblock holds, in pages.
+/// The contents of a pageblock, in pages.
 #[pyclass(frozen, get_all, module = "freehold")]
 pub(super) struct Pageblock {
     start: u64,
@@ -52,11 +52,11 @@ pub(super) struct Pageblock {
     movable: u32,
     reclaimable: u32,
     reserved: u32,
-    /// Allocated pages that can be moved, whatever they were asked for as.
+    /// Allocated pages that can be moved, with any requested type.
     can_move: u32,
 }
 
-/// The exception that ended a replay, and how the others are told.
+/// The exception that ended a replay, and the control that interrupts the other replays.
 #[derive(Clone)]
 pub(super) struct Stop {
     exception: Arc<Mutex<Option<PyErr>>>,
@@ -81,12 +81,12 @@ impl Stop {
     }
 }
 
-/// Returns the variant that a class of rules makes: its `era`, with the rule under its `name`. An object is made for each replay.
+/// Returns the variant of a rule class: its `era`, with the rule under its `name`. Each replay creates its own object.
 pub(super) fn variant(class: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Variant> {
     if !class.is_callable() {
         let shown = class.repr()?;
         return Err(InputError::new_err(format!(
-            "{shown} is no rule: a class is needed, of which each replay makes an object"
+            "{shown} is no rule: a class is needed, of which each replay creates an object"
         )));
     }
     let name =
@@ -108,7 +108,7 @@ pub(super) fn variant(class: &Bound<'_, PyAny>, stop: &Stop) -> PyResult<Variant
     Ok(settings::variant(&era)?.with_policy(Rule::new(&name, make)))
 }
 
-/// Returns an attribute that is a text, or `None` where there is none.
+/// Returns a text attribute; `None` if it does not exist.
 fn attribute(class: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<String>> {
     match class.getattr(name) {
         Ok(value) => value.extract().map(Some),
@@ -117,10 +117,10 @@ fn attribute(class: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<String>> {
     }
 }
 
-/// An object of Python's that is asked.
+/// A Python object that decides for a replay.
 struct RuleCall {
     name: String,
-    /// `None` if it could not be made.
+    /// The object; `None` if its creation failed.
     object: Option<Py<PyAny>>,
     claims: bool,
     steals: bool,
@@ -129,19 +129,19 @@ struct RuleCall {
 }
 
 impl RuleCall {
-    /// Asks the object with the GIL; after an exception the era decides until the replay has ended.
-    fn ask<T>(&self, as_era: T, ask: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>) -> T {
+    /// Calls the object with the GIL. After an exception, the era decides until the end of the replay.
+    fn call<T>(&self, as_era: T, call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<T>) -> T {
         let Some(object) = self.object.as_ref().filter(|_| !self.stop.control.is_interrupted()) else {
             return as_era;
         };
-        Python::attach(|py| ask(py, object.bind(py))).unwrap_or_else(|exception| {
+        Python::attach(|py| call(py, object.bind(py))).unwrap_or_else(|exception| {
             self.stop.note(exception);
             as_era
         })
     }
 
     fn choose(&self, method: &str, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
-        self.ask(Choice::AsEra, |py, object| {
+        self.call(Choice::AsEra, |py, object| {
             let wanted = FallbackRequest {
                 order: wanted.order.get(),
                 migratetype: wanted.migratetype.name(),
@@ -186,7 +186,7 @@ impl PlacementRule for RuleCall {
     }
 
     fn chore(&self, used: &PageblockUse, pages: u32) -> Chore {
-        self.ask(Chore::AsEra, |_, object| {
+        self.call(Chore::AsEra, |_, object| {
             let chosen = object.call_method1("chore", (Pageblock::new(used, pages),))?;
             if chosen.is_none() {
                 return Ok(Chore::AsEra);
@@ -215,7 +215,7 @@ impl From<freehold::Offer> for Offer {
 }
 
 impl Offer {
-    /// Returns the block that was offered.
+    /// Returns the offered block in the form of the engine.
     fn block(&self) -> PyResult<freehold::Offer> {
         let lost = || InputError::new_err("an offer of no block");
         Ok(freehold::Offer {

@@ -1,4 +1,4 @@
-//! Settings as Python names them, as those of the lab.
+//! Conversion of settings from Python to the lab.
 
 use freehold::Era;
 use freehold_lab::sweep::{self, Knob, Value};
@@ -41,7 +41,7 @@ pub(super) fn eras() -> Vec<&'static str> {
     Era::ALL.map(Era::name).to_vec()
 }
 
-/// What can be set, as a table: the name, the unit, the values that it can have, and what it does.
+/// The settings as a table: name, unit, allowed values and meaning.
 #[pyfunction]
 pub(super) fn settings() -> PyResult<Table> {
     let all: Vec<_> = Knob::all().collect();
@@ -63,7 +63,7 @@ pub(super) fn turned(settings: &Bound<'_, PyDict>) -> PyResult<Vec<(Knob, Value)
     Ok(turned)
 }
 
-/// Reads settings with one value or several each.
+/// Reads settings with one or several values each.
 pub(super) fn varied(settings: &Bound<'_, PyDict>) -> PyResult<Vec<(Knob, Vec<Value>)>> {
     let mut varied = Vec::new();
     for (name, values) in settings {
@@ -81,7 +81,7 @@ pub(super) fn varied(settings: &Bound<'_, PyDict>) -> PyResult<Vec<(Knob, Vec<Va
     Ok(varied)
 }
 
-/// Returns a value as the command line has it: `on` and `off` for what is true and false.
+/// Returns a value in the form of the command line: `on` for true and `off` for false.
 fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(match value.cast::<PyBool>() {
         Ok(flag) => if flag.is_true() { "on" } else { "off" }.to_owned(),

@@ -1,4 +1,4 @@
-//! Sweeps: all at once, or some runs of a trace for whoever puts the shards together.
+//! Sweeps: all runs at once, or some runs of a trace as a shard.
 #![expect(clippy::needless_pass_by_value, reason = "objects come from Python by value")]
 
 use std::sync::{Arc, Mutex};
@@ -47,8 +47,8 @@ pub(super) fn sweep(
     sweep_outcome(rows)
 }
 
-/// Does some runs of one trace. An error of the trace is written into the rows; a setting for which it cannot answer is one of
-/// the arguments.
+/// Does some runs of one trace. Writes an error of the trace into the rows. A setting that cannot be varied on the
+/// trace is an error of the arguments.
 fn runs_of(
     grid: &Grid,
     trace: &Trace,
@@ -113,7 +113,7 @@ fn of_text(rows: &[String]) -> PyResult<Vec<SweepRow>> {
     rows.map_err(|error| BugError::new_err(error.to_string()))
 }
 
-/// The number of runs of each of some traces.
+/// The number of runs for each trace.
 #[pyfunction]
 pub(super) fn runs_of_a_trace(traces: usize, settings: &Bound<'_, PyDict>) -> PyResult<usize> {
     Ok(grid_of(settings, traces)?.combinations().unwrap_or(0))
@@ -150,7 +150,7 @@ fn failed(grid: &Grid, trace: &str, runs: &[usize], why: &str) -> Vec<SweepRow> 
     runs.iter().map(|&run| SweepRow { error: Some(why.to_owned()), ..grid.row(run, trace) }).collect()
 }
 
-/// Rows that say why there are no measures, as JSON.
+/// Rows with an error instead of measures, as JSON.
 #[pyfunction]
 pub(super) fn failed_rows(
     trace: &str,
@@ -167,7 +167,7 @@ pub(super) fn rows_to_parquet(rows: Vec<String>) -> PyResult<Vec<u8>> {
     shard(&of_text(&rows)?).map_err(|error| BugError::new_err(error.to_string()))
 }
 
-/// The rows of such a file; None if it is damaged.
+/// The rows of a file of `rows_to_parquet`; None if it is damaged.
 #[pyfunction]
 pub(super) fn rows_of_parquet(file: &[u8]) -> PyResult<Option<Vec<String>>> {
     rows_of_shard(file).map(|rows| as_text(&rows)).transpose()

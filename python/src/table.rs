@@ -15,10 +15,10 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use super::arrow;
 use super::html::escaped;
 
-/// The most rows that are shown of a table.
+/// The largest number of rows that a text or HTML shows.
 const SHOWN: usize = 40;
 
-/// A table that whoever knows Arrow takes as it is: pyarrow, Polars, `DuckDB`, pandas.
+/// An Arrow table, for pyarrow, Polars, `DuckDB` and pandas.
 #[pyclass(frozen, module = "freehold")]
 #[derive(Clone, Debug)]
 pub(super) struct Table {
@@ -27,7 +27,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Returns a table of some columns, which are copied into Arrow's form once.
+    /// Returns a table of some columns, which are copied once into the Arrow format.
     pub(super) fn new(columns: Columns) -> Result<Self, ArrowError> {
         let fields: Vec<_> = columns
             .iter()
@@ -53,7 +53,7 @@ impl Table {
         Ok(Self { columns: Arc::new(columns), batch })
     }
 
-    /// Returns the table as HTML, without the rows behind the first forty.
+    /// Returns the first forty rows of the table as HTML.
     pub(super) fn html(&self) -> String {
         let mut html = "<table><thead><tr>".to_owned();
         for (name, _) in self.columns.iter() {
@@ -113,7 +113,7 @@ impl Table {
         self.columns.iter().map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// The values of each column, without any other library.
+    /// The values of each column, without another library.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (name, column) in self.columns.iter() {

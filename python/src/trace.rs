@@ -1,4 +1,4 @@
-//! A trace, as Python sees it.
+//! The class `Trace`.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -16,18 +16,18 @@ use super::error::Failure;
 use super::events::{Events, Source};
 use super::json::to_python;
 
-/// Columns of a sweep's row with their values.
+/// The columns of a sweep's row, with their values.
 type Columns = Vec<(String, Cell)>;
 
 /// A recorded trace.
 #[pyclass(frozen, subclass, module = "freehold")]
 pub(super) struct Trace {
     pub(super) source: Source,
-    /// The whole trace, once somebody has needed it.
+    /// The whole trace, after its first use.
     loaded: Mutex<Option<Arc<Loaded>>>,
-    /// How far the trace's replays are from its machine, once a sweep has asked.
+    /// The differences between replay and machine, after the first sweep.
     trust: Mutex<Option<Arc<Columns>>>,
-    /// What the user should know of it, and was not told yet.
+    /// Sentences on the trace that were not shown to the user yet.
     notes: Mutex<Vec<String>>,
 }
 
@@ -36,7 +36,7 @@ impl Trace {
         Self { source, loaded: Mutex::default(), trust: Mutex::default(), notes: Mutex::default() }
     }
 
-    /// Returns the whole trace, which stays in memory as long as this object.
+    /// Returns the whole trace, which stays in memory for the life of this object.
     pub(super) fn whole(&self) -> Result<Arc<Loaded>, Failure> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(loaded) = &*loaded {
@@ -46,14 +46,14 @@ impl Trace {
         Ok(Arc::clone(loaded.insert(Arc::new(read))))
     }
 
-    /// Returns how far the trace's replays are from its machine, which is replayed for once.
+    /// Returns the differences between replay and machine. The first call replays the trace.
     pub(super) fn trust(&self, lab: &Lab<'_>) -> Result<Arc<Columns>, Failure> {
         let mut trust = self.trust.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(trust) = &*trust {
             return Ok(Arc::clone(trust));
         }
-        let told = lab.trust_columns().map_err(|error| Failure::of_lab(&self.source.name(), &error))?;
-        Ok(Arc::clone(trust.insert(Arc::new(told))))
+        let columns = lab.trust_columns().map_err(|error| Failure::of_lab(&self.source.name(), &error))?;
+        Ok(Arc::clone(trust.insert(Arc::new(columns))))
     }
 
     /// Analyses the trace.
@@ -67,7 +67,7 @@ impl Trace {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
     }
 
-    /// Warns of what the user should know of the trace.
+    /// Raises a warning for each new sentence on the trace.
     pub(super) fn warn(&self, py: Python<'_>) -> PyResult<()> {
         let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
         let category = py.get_type::<PyUserWarning>();
@@ -79,7 +79,7 @@ impl Trace {
     }
 }
 
-/// What [`Trace::machine`] returns.
+/// The result of [`Trace::machine`].
 #[derive(Serialize)]
 struct MachineFacts<'t> {
     #[serde(flatten)]
@@ -90,8 +90,8 @@ struct MachineFacts<'t> {
 
 #[pymethods]
 impl Trace {
-    /// Opens a trace file and checks its header. With `partial`, what is readable is used of a trace that ends in the middle of
-    /// a record.
+    /// Opens a trace file and checks its header. With `partial`, uses the readable part of a trace that ends in the
+    /// middle of a record.
     #[new]
     #[pyo3(signature = (path, *, partial=false))]
     fn new(py: Python<'_>, path: PathBuf, partial: bool) -> PyResult<Self> {
@@ -100,20 +100,20 @@ impl Trace {
         Ok(Self::of(source))
     }
 
-    /// A trace file that is opened when it is needed.
+    /// A trace file that is opened on demand.
     #[staticmethod]
     #[pyo3(signature = (path, *, partial=false, name=None))]
     fn unopened(path: PathBuf, partial: bool, name: Option<String>) -> Self {
         Self::of(Source { path, partial, named: name })
     }
 
-    /// The path, as it was given.
+    /// The given path.
     #[getter]
     fn path(&self) -> String {
         self.source.name()
     }
 
-    /// What the trace is of and what it holds, as `freehold trace info --json` prints it. Reads the whole file.
+    /// The origin and the contents of the trace, as in `freehold trace info --json`. Reads the whole file.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (reader, summary) = py.detach(|| {
@@ -124,14 +124,14 @@ impl Trace {
         to_python(py, &TraceFacts::new(&reader, &summary))
     }
 
-    /// The machine: what the recorder noted of it, and its state at the start.
+    /// The recorded machine: its origin, and its state at the start.
     #[getter]
     fn machine<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let reader = py.detach(|| self.source.open())?;
         to_python(py, &MachineFacts { origin: reader.origin(), start: reader.start() })
     }
 
-    /// The events as an Arrow table: pyarrow, Polars, `DuckDB` and pandas take it as it is.
+    /// The events as an Arrow table, for pyarrow, Polars, `DuckDB` and pandas.
     fn events(&self) -> Events {
         Events { source: self.source.clone() }
     }

@@ -1,4 +1,4 @@
-//! Waiting for the lab: without the GIL, while Ctrl-C works and progress is told.
+//! Waiting for the lab without the GIL, with Ctrl-C and progress reports.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 
 use super::error::{BugError, Failure};
 
-/// How long Python's signals wait at most.
+/// The longest delay of Python's signals.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Does some work on a thread of its own and returns what comes of it. Meanwhile other threads of Python run, `progress` is
-/// called with the events that were followed and planned so far, and a signal interrupts `control`: the exception of its
-/// handler is then raised once the work has ended.
+/// Runs `work` on its own thread and returns its result. Meanwhile other Python threads run. Calls `progress` with
+/// the numbers of replayed and planned events. A signal interrupts `control`; the exception of its handler is raised
+/// after the end of the work.
 pub(super) fn wait<T: Send>(
     py: Python<'_>,
     control: &Arc<Control>,
@@ -23,14 +23,14 @@ pub(super) fn wait<T: Send>(
     work: impl FnOnce() -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let (done, ended) = channel::<()>();
-    let (outcome, told) = thread::scope(|scope| {
+    let (outcome, reported) = thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            // Dropped when the work ends, however it does.
+            // Dropped when the work ends, also by a panic.
             let _done = done;
             work()
         });
         let ended = std::sync::Mutex::new(ended);
-        let mut told = Ok(());
+        let mut reported = Ok(());
         loop {
             let is_at_work = || {
                 let waited = ended
@@ -41,21 +41,21 @@ pub(super) fn wait<T: Send>(
             if !py.detach(is_at_work) {
                 break;
             }
-            if told.is_ok() {
-                told = py.check_signals().and_then(|()| tell(progress, control));
-                if told.is_err() {
+            if reported.is_ok() {
+                reported = py.check_signals().and_then(|()| report(progress, control));
+                if reported.is_err() {
                     control.interrupt();
                 }
             }
         }
-        (py.detach(|| worker.join()), told)
+        (py.detach(|| worker.join()), reported)
     });
-    told?;
+    reported?;
     let outcome = outcome.map_err(|_| BugError::new_err("a bug in Freehold: the lab panicked"))?;
-    tell(progress, control)?;
+    report(progress, control)?;
     Ok(outcome?)
 }
 
-fn tell(progress: Option<&Bound<'_, PyAny>>, control: &Control) -> PyResult<()> {
+fn report(progress: Option<&Bound<'_, PyAny>>, control: &Control) -> PyResult<()> {
     progress.map_or(Ok(()), |progress| progress.call1(control.progress()).map(drop))
 }

@@ -16,7 +16,7 @@
 // The most zones of a memory.
 #define FREEHOLD_MOST_ZONES 16
 
-// The most ranges of a list of frames.
+// The most ranges in a list of ranges.
 #define FREEHOLD_MOST_RANGES 64
 
 // Addresses below 16 MiB.
@@ -25,52 +25,52 @@
 // Addresses below 4 GiB.
 #define FREEHOLD_ZONE_DMA32 1
 
-// Addresses that every request may have.
+// Addresses that every request may use.
 #define FREEHOLD_ZONE_NORMAL 2
 
 // Addresses that the kernel does not map.
 #define FREEHOLD_ZONE_HIGHMEM 3
 
-// For pages that can be moved, alone.
+// Addresses for movable pages only.
 #define FREEHOLD_ZONE_MOVABLE 4
 
-// As Linux 6.1.
+// The allocator of Linux 6.1.
 #define FREEHOLD_ERA_LINUX_6_1 0
 
-// As Linux 6.12.
+// The allocator of Linux 6.12.
 #define FREEHOLD_ERA_LINUX_6_12 1
 
-// As Linux 7.3.
+// The allocator of Linux 7.3.
 #define FREEHOLD_ERA_LINUX_7_3 2
 
-// As Linux 7.3 with counts per migratetype.
+// The allocator of Linux 7.3 with counts per migratetype.
 #define FREEHOLD_ERA_LINUX_7_3_COUNTS 3
 
-// Freehold's own rules.
+// The allocator of Linux 7.3 with all changes of Freehold.
 #define FREEHOLD_ERA_FREEHOLD 4
 
-// What a request of the kernel's own may do: wait, reclaim, start I/O.
+// A request of the kernel that may wait, reclaim and start I/O.
 #define FREEHOLD_GFP_KERNEL 1728
 
-// A caller that cannot wait, an interrupt for instance; half of the min watermark is open.
+// A caller that cannot wait, such as an interrupt. It may use half of the min watermark.
 #define FREEHOLD_GFP_ATOMIC 1056
 
 // A caller that does not wait.
 #define FREEHOLD_GFP_NOWAIT 5120
 
-// Pages of a user.
+// Pages of a user process.
 #define FREEHOLD_GFP_USER 526016
 
-// Pages of a user that can be moved and may lie anywhere.
+// Pages of a user process that can be moved, in any zone.
 #define FREEHOLD_GFP_HIGHUSER_MOVABLE 526026
 
 // A huge page, with reclaim and compaction.
 #define FREEHOLD_GFP_TRANSHUGE 922314
 
-// From zone DMA alone.
+// Only zone DMA.
 #define FREEHOLD_GFP_DMA 1
 
-// From zone DMA32 or below.
+// Zone DMA32 or below.
 #define FREEHOLD_GFP_DMA32 4
 
 // The page can be moved.
@@ -79,25 +79,25 @@
 // The page can be reclaimed.
 #define FREEHOLD_GFP_RECLAIMABLE 16
 
-// A last attempt below all watermarks; it may fail.
+// A last attempt below all watermarks. It may fail.
 #define FREEHOLD_GFP_NOFAIL 16384
 
-// Fail rather than try hard.
+// Fail instead of trying hard.
 #define FREEHOLD_GFP_NORETRY 32768
 
-// No watermark counts.
+// No watermark applies.
 #define FREEHOLD_GFP_MEMALLOC 65536
 
-// No other node than the request's.
+// Only the node of the request.
 #define FREEHOLD_GFP_THISNODE 1048576
 
-// How a call ended. After anything but OK nothing has changed, unless the call says otherwise.
+// The result of a call. After any result other than OK nothing has changed, unless the function says otherwise.
 enum freehold_status {
-    // The call did what it is for.
+    // The call succeeded.
     FREEHOLD_STATUS_OK = 0,
-    // A pointer is null that must not be.
+    // A required pointer is null.
     FREEHOLD_STATUS_NULL_POINTER = 1,
-    // A number names no zone, type, era or flag.
+    // A number is not that of a zone, type, era or flag.
     FREEHOLD_STATUS_NO_SUCH_NUMBER = 2,
     // No zone that the flags allow has a free block above its watermark.
     FREEHOLD_STATUS_NO_MEMORY = 3,
@@ -115,7 +115,7 @@ enum freehold_status {
     FREEHOLD_STATUS_NOT_ALLOCATED = 9,
     // The block was allocated with another order.
     FREEHOLD_STATUS_WRONG_ORDER = 10,
-    // The frame or the range is not aligned as it must be.
+    // The frame or the range is not aligned.
     FREEHOLD_STATUS_UNALIGNED = 11,
     // Part of the block is in use, or reserved.
     FREEHOLD_STATUS_IN_USE = 12,
@@ -123,7 +123,7 @@ enum freehold_status {
     FREEHOLD_STATUS_ISOLATED = 13,
     // Part of the block is in a CMA pageblock.
     FREEHOLD_STATUS_CMA = 14,
-    // A page is on its way to or from its owner. Another try may succeed.
+    // A page is in transit to or from its owner. Another try may succeed.
     FREEHOLD_STATUS_BUSY = 15,
     // A pageblock reaches outside the zone.
     FREEHOLD_STATUS_STRADDLES_ZONE = 16,
@@ -131,15 +131,15 @@ enum freehold_status {
     FREEHOLD_STATUS_WRONG_STATE = 17,
     // The range has pages that cannot be moved, or holes.
     FREEHOLD_STATUS_UNMOVABLE = 18,
-    // The range is not of the type asked for.
+    // The range does not have the requested type.
     FREEHOLD_STATUS_WRONG_TYPE = 19,
-    // The memory has no room elsewhere for the pages of the range.
+    // The memory has no room outside the range for its pages.
     FREEHOLD_STATUS_NO_ROOM = 20,
-    // Fewer bytes than `freehold_required_bytes` says.
+    // There are fewer bytes than `freehold_required_bytes` returns.
     FREEHOLD_STATUS_METADATA_TOO_SMALL = 21,
-    // A memory is set up already.
+    // A memory is already set up.
     FREEHOLD_STATUS_ALREADY_SET_UP = 22,
-    // No zone was given, one without pages, or frames that lie in none.
+    // No zone was given, a zone has no pages, or a frame is in no zone.
     FREEHOLD_STATUS_EMPTY_ZONE = 23,
     // Two zones share frames, or a frame is in service already.
     FREEHOLD_STATUS_OVERLAP = 24,
@@ -151,34 +151,34 @@ enum freehold_status {
     FREEHOLD_STATUS_NO_CPU = 27,
     // The settings of CPUs' lists contradict each other.
     FREEHOLD_STATUS_BAD_PER_CPU_SETTINGS = 28,
-    // A block is misaligned, too large, or on a list that it cannot be on.
+    // A block is misaligned, too large, or on a list that cannot have it.
     FREEHOLD_STATUS_BAD_BLOCK = 29,
-    // An invariant is broken: `freehold_check` says which, and where.
+    // An invariant is violated. The text of `freehold_check` names the invariant and a frame.
     FREEHOLD_STATUS_BROKEN = 30,
-    // An error that this version has no number for.
+    // An error without a number in this version.
     FREEHOLD_STATUS_OTHER = 31,
-    // No metadata was set aside for part of the range.
+    // Part of the range lies in a section without metadata.
     FREEHOLD_STATUS_NO_SECTION = 32,
 };
 
-// All of a machine's memory: the whole allocator.
+// The page allocator: all nodes and zones of a machine.
 struct freehold_memory;
 
-// One zone. Its watermarks and the settings of its CPUs' lists are what Linux computes from its size.
+// One zone. The library computes its watermarks and the settings of CPUs' lists from its size, as Linux does.
 struct freehold_zone {
-    // The first frame; need not be aligned.
+    // The first frame, with any alignment.
     uint64_t start;
-    // Pages from the first to the last, holes included.
+    // The number of pages from the first to the last, including holes.
     uint64_t spanned;
-    // Pages without the holes; 0 stands for all.
+    // The number of pages without holes; 0 for all pages.
     uint64_t managed;
-    // The NUMA node.
+    // The number of the NUMA node.
     uint16_t node;
-    // One of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
+    // The type of the zone: one of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
     uint8_t kind;
 };
 
-// Frames side by side.
+// A range of frames.
 struct freehold_range {
     // The first frame.
     uint64_t start;
@@ -186,46 +186,46 @@ struct freehold_range {
     uint64_t pages;
 };
 
-// How a memory is set up. `freehold_config_linux` fills it in.
+// The configuration of a memory. `freehold_config_linux` fills it in.
 struct freehold_config {
-    // The zones, in any order; not needed after set-up.
+    // The zones, in any order. They are not needed after `freehold_new`.
     const struct freehold_zone *zones;
     // The number of zones, at most `FREEHOLD_MOST_ZONES`.
     size_t zone_count;
-    // The frames that are memory, in any order; not needed after set-up. Sections of the zones in which neither these
-    // nor `hotplug` have a frame cost no metadata, and get no memory later. Null if all sections get metadata.
+    // The ranges with memory, in any order. They are not needed after `freehold_new`. A section without any frame of
+    // `present` or `hotplug` costs no metadata, and can get no memory later. Null if all sections have metadata.
     const struct freehold_range *present;
     // The number of ranges in `present`, at most `FREEHOLD_MOST_RANGES`.
     size_t present_count;
-    // The frames that may become memory later, by `freehold_online`. Null if none do.
+    // The ranges to which `freehold_online` may add memory later. Null for none.
     const struct freehold_range *hotplug;
     // The number of ranges in `hotplug`, at most `FREEHOLD_MOST_RANGES`.
     size_t hotplug_count;
-    // Bytes of a page.
+    // The page size. Units: bytes.
     uint64_t page_bytes;
     // The number of CPUs, which are numbered from 0.
     uint16_t cpus;
     // The largest order, 0 to 18.
     uint8_t max_order;
-    // The order of a pageblock, up to the largest.
+    // The order of a pageblock, at most the largest order.
     uint8_t pageblock_order;
-    // One of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
+    // The generation of the allocator: one of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
     uint8_t era;
-    // The order of a section; below the largest order it counts as that.
+    // The order of a section. An order below the largest order counts as the latter.
     uint8_t section_order;
-    // True if a pageblock is a huge page, and has CPUs' lists.
+    // True if a pageblock is a huge page, and has lists of CPUs.
     bool huge_pages;
 };
 
 // The result of reclaim.
 struct freehold_reclaimed {
-    // Pages looked at.
+    // Pages scanned.
     uint64_t scanned;
     // Pages freed.
     uint64_t reclaimed;
 };
 
-// What is to be reclaimed.
+// The parameters of one round of reclaim.
 struct freehold_shrink {
     // The number of pages wanted.
     uint64_t wanted;
@@ -237,73 +237,73 @@ struct freehold_shrink {
     uint16_t cpu;
     // The highest zone of the node to reclaim from.
     uint8_t highest_zone;
-    // The order of the block that is wanted in the end.
+    // The order of the block for which memory is reclaimed.
     uint8_t order;
-    // The part of the pages to look at: all of them divided by two to this power, 12 to 0.
+    // The priority of the scan, from 12 down to 0: the number of pages to scan is all pages divided by 2^priority.
     uint8_t priority;
     // True to free only pages that need not be written first.
     bool clean_only;
 };
 
-// What moves and reclaims pages. A function that is null does nothing.
+// The functions that move and reclaim pages. A function that is null does nothing.
 struct freehold_embedder {
-    // Given to every function.
+    // The first argument of every function.
     void *context;
-    // Returns true if the block in use at `pfn` may be moved. It stays allocated until `relocate` is called for it
-    // or the call into the library returns.
+    // Returns true if the allocated block at `pfn` may be moved. The caller then keeps the block allocated until
+    // `relocate` is called for it, or the call into the library returns.
     bool (*is_movable)(void *context, uint64_t pfn, uint8_t order);
-    // Moves the contents of the block at `from` to the one at `to`. After true the caller owns `to`, and the library
-    // frees `from`; after false nothing has changed. It must not allocate.
+    // Moves the contents of the block at `from` to the block at `to`. If it returns true, the caller owns `to`, and
+    // the library frees `from`. If it returns false, nothing has changed. It must not allocate.
     bool (*relocate)(void *context, uint64_t from, uint64_t to, uint8_t order);
     // Frees pages by `freehold_free` before it returns, about as many as wanted.
     struct freehold_reclaimed (*shrink)(void *context, const struct freehold_shrink *wanted);
-    // Returns the number of pages of one zone that could be reclaimed at best.
+    // Returns the largest number of pages of one zone that could be reclaimed.
     uint64_t (*reclaimable_pages)(void *context, uint16_t node, uint8_t kind);
 };
 
-// The room of one lock. All words are 0 at first, which must mean unlocked; the address stays the same.
+// The memory of one lock. All words are 0 at first, which must mean unlocked. The address does not change.
 struct freehold_lock {
-    // The caller's, from the first call of one of its functions on.
+    // The words belong to the caller from the first call of one of its functions on.
     size_t words[4];
 };
 
-// A caller's own lock, by its functions. None may be null.
+// The functions of the caller's own locks. None may be null.
 //
-// Locks are released in the reverse of the order in which they were taken, by whoever took them.
+// The thread that took locks releases them, in the reverse order.
 struct freehold_lock_functions {
     // Takes a lock, and waits for it.
     void (*lock)(struct freehold_lock *lock);
-    // Takes a lock if nobody holds it. Returns true if it did.
+    // Takes a lock if it is free. Returns true if it took the lock.
     bool (*try_lock)(struct freehold_lock *lock);
     // Releases a lock.
     void (*unlock)(struct freehold_lock *lock);
 };
 
-// One zone, now.
+// The current state of one zone.
 struct freehold_zone_info {
     // The first frame.
     uint64_t start;
     // The frame behind the last.
     uint64_t end;
-    // Frames in service.
+    // The number of frames in service.
     uint64_t present;
-    // Pages that the allocator manages.
+    // The number of pages that the allocator manages.
     uint64_t managed;
-    // Free pages, without isolated ones and those on CPUs' lists.
+    // The number of free pages, without isolated pages and pages on CPUs' lists.
     uint64_t free;
-    // Pages on the lists of all CPUs.
+    // The number of pages on the lists of all CPUs.
     uint64_t percpu;
-    // The node.
+    // The number of the node.
     uint16_t node;
-    // One of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
+    // The type of the zone: one of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
     uint8_t kind;
 };
 
-// One request for a block.
+// A request for one block.
 struct freehold_request {
-    // The flags, `FREEHOLD_GFP_KERNEL` and its like.
+    // The flags, for example `FREEHOLD_GFP_KERNEL`.
     uint32_t gfp;
-    // The CPU that asks.
+    // The CPU of the caller.
     uint16_t cpu;
     // The node whose zones are tried first.
     uint16_t node;
@@ -315,20 +315,20 @@ struct freehold_request {
 extern "C" {
 #endif // __cplusplus
 
-// Returns the set-up of zones with pages of 4 KiB, blocks up to order 10, pageblocks of order 9 and Freehold's own
-// rules. Every field may be changed afterwards.
+// Returns the configuration of zones with pages of 4 KiB, blocks up to order 10, pageblocks of order 9 and the era
+// `FREEHOLD_ERA_FREEHOLD`. The caller may change every field afterwards.
 struct freehold_config freehold_config_linux(const struct freehold_zone *zones,
                                              size_t zone_count,
                                              uint16_t cpus);
 
-// Shortens a CPU's lists as Linux does once a second. Returns true if it had, or will have, something to do.
+// Shortens a CPU's lists, as Linux does once a second. Returns true if there was work, or a later call will have work.
 //
 // # Safety
-// `memory` is null or one of `freehold_new`'s.
+// `memory` is null, or comes from `freehold_new`.
 bool freehold_refresh(const struct freehold_memory *memory,
                       uint16_t cpu);
 
-// Gives back all blocks on the lists of every CPU.
+// Drains the lists of every CPU.
 //
 // # Safety
 // As for `freehold_refresh`.
@@ -355,7 +355,7 @@ bool freehold_kswapd(const struct freehold_memory *memory,
 // As for `freehold_refresh`.
 bool freehold_is_kcompactd_wanted(const struct freehold_memory *memory, uint16_t node);
 
-// Runs a node's kcompactd once. Returns true if a block of the wanted order can be had afterwards.
+// Runs a node's kcompactd once. Returns true if a block of the requested order is free afterwards.
 //
 // # Safety
 // As for `freehold_kswapd`.
@@ -364,7 +364,7 @@ bool freehold_kcompactd(const struct freehold_memory *memory,
                         uint16_t cpu,
                         const struct freehold_embedder *embedder);
 
-// Compacts a node if it is fragmented, though nobody asked. Returns true if it is less fragmented afterwards.
+// Compacts a node proactively if it is fragmented. Returns true if the node is less fragmented afterwards.
 //
 // # Safety
 // As for `freehold_kswapd`.
@@ -373,29 +373,30 @@ bool freehold_compact_proactively(const struct freehold_memory *memory,
                                   uint16_t cpu,
                                   const struct freehold_embedder *embedder);
 
-// Has all memories of the program use the caller's locks: `zone` for zones' free lists, `percpu` for CPUs' lists; null
-// for spin locks that leave interrupts alone, as both are at first. It is called once, before any other thread uses
-// the library and before the first `freehold_new`; `FREEHOLD_STATUS_ALREADY_SET_UP` afterwards.
+// Makes all memories of the program use the caller's locks: `zone` for zones' free lists, `percpu` for CPUs' lists.
+// Null stands for spin locks that leave interrupts on, which is the default for both. The function must be called
+// before any other thread uses the library, and before the first `freehold_new`. Later it returns
+// `FREEHOLD_STATUS_ALREADY_SET_UP`.
 //
-// Where interrupts use the memory, the zone lock turns them off while it is held. The lock of CPUs' lists need not: what
-// an interrupt may call only tries it.
+// If interrupts use the memory, the zone lock must turn them off while it is held. The lock of CPUs' lists need not:
+// functions that an interrupt may call only try it.
 //
 // # Safety
-// Both point to functions that keep two callers apart, and live as long as the program.
+// Both pointers refer to functions that exclude two callers from each other, and live as long as the program.
 enum freehold_status freehold_use_locks(const struct freehold_lock_functions *zone,
                                         const struct freehold_lock_functions *percpu);
 
-// Returns the bytes that `freehold_new` needs; 0 if the configuration is not a valid one.
+// Returns the number of bytes that `freehold_new` needs; 0 if the configuration is not valid.
 //
 // # Safety
-// `config` is null, or each of its lists is null or has as many entries as it says.
+// `config` is null, or each of its lists is null or has as many entries as its count.
 size_t freehold_required_bytes(const struct freehold_config *config);
 
-// Makes a memory of which all frames are absent, in `bytes` bytes at `metadata`, and writes its address to `memory`.
-// The address is good as long as the bytes are: there is nothing to be closed.
+// Makes a memory whose frames are all absent, in `bytes` bytes at `metadata`, and writes its address to `memory`. The
+// address is valid as long as the bytes are. A memory need not be closed.
 //
 // # Safety
-// `config` as for `freehold_required_bytes`. The bytes are nobody else's for as long as the memory is used; `memory` can
+// `config` as for `freehold_required_bytes`. No other code uses the bytes as long as the memory is used. `memory` can
 // be written.
 enum freehold_status freehold_new(const struct freehold_config *config,
                                   void *metadata,
@@ -405,12 +406,12 @@ enum freehold_status freehold_new(const struct freehold_config *config,
 // Brings absent frames into service as free pages.
 //
 // # Safety
-// `memory` is null or one of `freehold_new`'s.
+// `memory` is null, or comes from `freehold_new`.
 enum freehold_status freehold_add_free(const struct freehold_memory *memory,
                                        uint64_t start,
                                        uint64_t pages);
 
-// Brings absent frames into service as pages in use that are never freed.
+// Brings absent frames into service as reserved pages, which are never freed.
 //
 // # Safety
 // As for `freehold_add_free`.
@@ -418,16 +419,17 @@ enum freehold_status freehold_add_reserved(const struct freehold_memory *memory,
                                            uint64_t start,
                                            uint64_t pages);
 
-// Returns the number of zones; they are numbered from 0, nodes ascending, within a node from low to high addresses.
+// Returns the number of zones. Zones are numbered from 0: by ascending node, and within a node from low to high
+// addresses.
 //
 // # Safety
-// `memory` is null or one of `freehold_new`'s.
+// `memory` is null, or comes from `freehold_new`.
 size_t freehold_zones(const struct freehold_memory *memory);
 
-// Writes what a zone looks like to `info`.
+// Writes the current state of a zone to `info`.
 //
 // # Safety
-// As for `freehold_zones`; `info` is null or can be written.
+// As for `freehold_zones`; `info` is null, or can be written.
 enum freehold_status freehold_zone_info(const struct freehold_memory *memory,
                                         size_t zone,
                                         struct freehold_zone_info *info);
@@ -438,11 +440,11 @@ enum freehold_status freehold_zone_info(const struct freehold_memory *memory,
 // As for `freehold_zones`.
 uint64_t freehold_free_blocks(const struct freehold_memory *memory, uint8_t block_order);
 
-// Writes the contents of `/proc/buddyinfo` to `text`, as many bytes as there is room for and a 0 behind. Returns the
-// number of bytes of the whole, without the 0.
+// Writes the contents of `/proc/buddyinfo` to `text`, followed by a 0 byte. Text that does not fit into `room` bytes
+// is cut off. Returns the number of bytes of the complete text, without the 0 byte.
 //
 // # Safety
-// As for `freehold_zones`; `text` is null or `room` bytes can be written there.
+// As for `freehold_zones`; `text` is null, or `room` bytes can be written there.
 size_t freehold_buddyinfo(const struct freehold_memory *memory,
                           char *text,
                           size_t room);
@@ -453,8 +455,8 @@ size_t freehold_buddyinfo(const struct freehold_memory *memory,
 // As for `freehold_buddyinfo`.
 size_t freehold_pagetypeinfo(const struct freehold_memory *memory, char *text, size_t room);
 
-// Verifies every invariant while nobody else uses the memory: OK, or BROKEN. A sentence about the first that is broken
-// goes to `text`, with a 0 behind; an empty one if all hold.
+// Verifies every invariant. No other thread may use the memory meanwhile. Returns OK or BROKEN. Writes a sentence
+// about the first violated invariant to `text`, followed by a 0 byte. The sentence is empty if there is none.
 //
 // # Safety
 // As for `freehold_buddyinfo`.
@@ -462,11 +464,11 @@ enum freehold_status freehold_check(const struct freehold_memory *memory,
                                     char *text,
                                     size_t room);
 
-// Isolates the pageblocks that a range touches, and drains all CPUs' lists: no request that begins later gets a page of
-// them.
+// Isolates the pageblocks that a range touches, and drains all CPUs' lists. No later request gets a page of these
+// pageblocks.
 //
 // # Safety
-// `memory` is null or one of `freehold_new`'s.
+// `memory` is null, or comes from `freehold_new`.
 enum freehold_status freehold_isolate(const struct freehold_memory *memory,
                                       uint64_t start,
                                       uint64_t pages);
@@ -479,8 +481,9 @@ enum freehold_status freehold_unisolate(const struct freehold_memory *memory,
                                         uint64_t start,
                                         uint64_t pages);
 
-// Takes whole pageblocks out of service, and moves what is in use there away through the embedder. If `isolated`, the
-// caller has isolated them, and they stay isolated after a failure. Pages that have moved stay where they are then.
+// Takes whole pageblocks out of service. The embedder moves their pages in use away. If `isolated` is true, the caller
+// has isolated the pageblocks before, and they stay isolated after a failure. After a failure, pages that have moved
+// do not move back.
 //
 // # Safety
 // As for `freehold_isolate`; the embedder's functions may be called with its context.
@@ -491,7 +494,7 @@ enum freehold_status freehold_offline(const struct freehold_memory *memory,
                                       uint16_t cpu,
                                       const struct freehold_embedder *embedder);
 
-// Brings absent frames into service as free pages, and counts them among the managed ones.
+// Brings absent frames into service as free pages, and counts them as managed.
 //
 // # Safety
 // As for `freehold_isolate`.
@@ -499,8 +502,8 @@ enum freehold_status freehold_online(const struct freehold_memory *memory,
                                      uint64_t start,
                                      uint64_t pages);
 
-// Allocates exactly the frames of a range, each as a page of its own, and moves what is in use there away through the
-// embedder. Pages that have moved before a failure stay where they are.
+// Allocates exactly the frames of a range as single pages. The embedder moves the pages in use there away. After a
+// failure, pages that have moved do not move back.
 //
 // # Safety
 // As for `freehold_offline`.
@@ -510,17 +513,17 @@ enum freehold_status freehold_alloc_contig(const struct freehold_memory *memory,
                                            uint16_t cpu,
                                            const struct freehold_embedder *embedder);
 
-// Frees single pages side by side. After an error the first `*freed` of them are free; `freed` may be null.
+// Frees contiguous single pages. After an error the first `*freed` of them are free; `freed` may be null.
 //
 // # Safety
-// As for `freehold_isolate`; `freed` is null or can be written.
+// As for `freehold_isolate`; `freed` is null, or can be written.
 enum freehold_status freehold_free_contig(const struct freehold_memory *memory,
                                           uint16_t cpu,
                                           uint64_t start,
                                           uint64_t pages,
                                           uint64_t *freed);
 
-// Sets whether an allocated block can be moved, where its flags do not tell.
+// Sets whether an allocated block can be moved. At first that depends on the flags of the request.
 //
 // # Safety
 // As for `freehold_isolate`.
@@ -528,16 +531,16 @@ enum freehold_status freehold_set_movable(const struct freehold_memory *memory,
                                           uint64_t pfn,
                                           bool movable);
 
-// Answers a request: the first frame of the block goes to `pfn`.
+// Allocates a block, and writes its first frame to `pfn`.
 //
 // # Safety
-// `memory` is null or one of `freehold_new`'s; `pfn` is null or can be written.
+// `memory` is null, or comes from `freehold_new`; `pfn` is null, or can be written.
 enum freehold_status freehold_alloc(const struct freehold_memory *memory,
                                     struct freehold_request request,
                                     uint64_t *pfn);
 
-// Answers a request as `freehold_alloc` does, but one that may wait reclaims and compacts through the embedder before
-// it fails.
+// Allocates a block as `freehold_alloc` does, but a request that may wait reclaims and compacts through the embedder
+// before it fails.
 //
 // # Safety
 // As for `freehold_alloc`; the embedder's functions may be called with its context.
@@ -546,10 +549,10 @@ enum freehold_status freehold_alloc_with(const struct freehold_memory *memory,
                                          const struct freehold_embedder *embedder,
                                          uint64_t *pfn);
 
-// Allocates exactly the block at a frame, if all of it is free. It counts as unmovable.
+// Allocates exactly the block at a frame, if all of it is free. The block counts as unmovable.
 //
 // # Safety
-// `memory` is null or one of `freehold_new`'s.
+// `memory` is null, or comes from `freehold_new`.
 enum freehold_status freehold_alloc_at(const struct freehold_memory *memory,
                                        uint64_t pfn,
                                        uint8_t block_order);
@@ -563,7 +566,7 @@ enum freehold_status freehold_free(const struct freehold_memory *memory,
                                    uint64_t pfn,
                                    uint8_t block_order);
 
-// Splits an allocated block of order `from` into blocks of order `to`, each freed by itself.
+// Splits an allocated block of order `from` into blocks of order `to`, which are freed one by one.
 //
 // # Safety
 // As for `freehold_alloc_at`.
@@ -572,7 +575,7 @@ enum freehold_status freehold_split(const struct freehold_memory *memory,
                                     uint8_t from,
                                     uint8_t to);
 
-// Returns a sentence about a status; one that says so for a number that is none. It lives for ever.
+// Returns a sentence about a status, which is valid for ever. A number without a status has a sentence as well.
 const char *freehold_strerror(int32_t status);
 
 #ifdef __cplusplus

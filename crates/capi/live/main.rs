@@ -1,11 +1,11 @@
-//! The test that needs a compiler for C++: `cargo xtask live` runs it.
+//! The test that needs a C++ compiler: `cargo xtask live` runs it.
 
 use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn the_header_is_good_for_cpp_too() {
-    if !freehold_needs::has_program("c++", "the_header_is_good_for_cpp_too") {
+fn header_compiles_as_cpp() {
+    if !freehold_needs::has_program("c++", "header_compiles_as_cpp") {
         return;
     }
     let mut compiler = Command::new("c++");

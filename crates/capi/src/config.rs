@@ -1,5 +1,5 @@
-//! A machine as a caller in C describes it.
-#![expect(unsafe_code, reason = "zones behind a pointer of the caller's, and a function with a name for C")]
+//! The configuration of a memory for callers in C.
+#![expect(unsafe_code, reason = "zones behind a pointer of the caller, and a function with a name for C")]
 
 use core::ops::Range;
 use core::{ptr, slice};
@@ -11,29 +11,29 @@ use crate::status::FreeholdStatus;
 /// The most zones of a memory.
 pub const FREEHOLD_MOST_ZONES: usize = 16;
 
-/// The most ranges of a list of frames.
+/// The most ranges in a list of ranges.
 pub const FREEHOLD_MOST_RANGES: usize = 64;
 
 /// Addresses below 16 MiB.
 pub const FREEHOLD_ZONE_DMA: u8 = 0;
 /// Addresses below 4 GiB.
 pub const FREEHOLD_ZONE_DMA32: u8 = 1;
-/// Addresses that every request may have.
+/// Addresses that every request may use.
 pub const FREEHOLD_ZONE_NORMAL: u8 = 2;
 /// Addresses that the kernel does not map.
 pub const FREEHOLD_ZONE_HIGHMEM: u8 = 3;
-/// For pages that can be moved, alone.
+/// Addresses for movable pages only.
 pub const FREEHOLD_ZONE_MOVABLE: u8 = 4;
 
-/// As Linux 6.1.
+/// The allocator of Linux 6.1.
 pub const FREEHOLD_ERA_LINUX_6_1: u8 = 0;
-/// As Linux 6.12.
+/// The allocator of Linux 6.12.
 pub const FREEHOLD_ERA_LINUX_6_12: u8 = 1;
-/// As Linux 7.3.
+/// The allocator of Linux 7.3.
 pub const FREEHOLD_ERA_LINUX_7_3: u8 = 2;
-/// As Linux 7.3 with counts per migratetype.
+/// The allocator of Linux 7.3 with counts per migratetype.
 pub const FREEHOLD_ERA_LINUX_7_3_COUNTS: u8 = 3;
-/// Freehold's own rules.
+/// The allocator of Linux 7.3 with all changes of Freehold.
 pub const FREEHOLD_ERA_FREEHOLD: u8 = 4;
 
 const _: () = {
@@ -53,23 +53,23 @@ const ERAS: [(u8, Era); 5] = [
     (FREEHOLD_ERA_FREEHOLD, Era::Freehold),
 ];
 
-/// One zone. Its watermarks and the settings of its CPUs' lists are what Linux computes from its size.
+/// One zone. The library computes its watermarks and the settings of CPUs' lists from its size, as Linux does.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdZone {
-    /// The first frame; need not be aligned.
+    /// The first frame, with any alignment.
     pub start: u64,
-    /// Pages from the first to the last, holes included.
+    /// The number of pages from the first to the last, including holes.
     pub spanned: u64,
-    /// Pages without the holes; 0 stands for all.
+    /// The number of pages without holes; 0 for all pages.
     pub managed: u64,
-    /// The NUMA node.
+    /// The number of the NUMA node.
     pub node: u16,
-    /// One of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
+    /// The type of the zone: one of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
     pub kind: u8,
 }
 
-/// Frames side by side.
+/// A range of frames.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdRange {
@@ -79,41 +79,41 @@ pub struct FreeholdRange {
     pub pages: u64,
 }
 
-/// How a memory is set up. `freehold_config_linux` fills it in.
+/// The configuration of a memory. `freehold_config_linux` fills it in.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdConfig {
-    /// The zones, in any order; not needed after set-up.
+    /// The zones, in any order. They are not needed after `freehold_new`.
     pub zones: *const FreeholdZone,
     /// The number of zones, at most `FREEHOLD_MOST_ZONES`.
     pub zone_count: usize,
-    /// The frames that are memory, in any order; not needed after set-up. Sections of the zones in which neither these
-    /// nor `hotplug` have a frame cost no metadata, and get no memory later. Null if all sections get metadata.
+    /// The ranges with memory, in any order. They are not needed after `freehold_new`. A section without any frame of
+    /// `present` or `hotplug` costs no metadata, and can get no memory later. Null if all sections have metadata.
     pub present: *const FreeholdRange,
     /// The number of ranges in `present`, at most `FREEHOLD_MOST_RANGES`.
     pub present_count: usize,
-    /// The frames that may become memory later, by `freehold_online`. Null if none do.
+    /// The ranges to which `freehold_online` may add memory later. Null for none.
     pub hotplug: *const FreeholdRange,
     /// The number of ranges in `hotplug`, at most `FREEHOLD_MOST_RANGES`.
     pub hotplug_count: usize,
-    /// Bytes of a page.
+    /// The page size. Units: bytes.
     pub page_bytes: u64,
     /// The number of CPUs, which are numbered from 0.
     pub cpus: u16,
     /// The largest order, 0 to 18.
     pub max_order: u8,
-    /// The order of a pageblock, up to the largest.
+    /// The order of a pageblock, at most the largest order.
     pub pageblock_order: u8,
-    /// One of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
+    /// The generation of the allocator: one of `FREEHOLD_ERA_LINUX_6_1` to `FREEHOLD_ERA_FREEHOLD`.
     pub era: u8,
-    /// The order of a section; below the largest order it counts as that.
+    /// The order of a section. An order below the largest order counts as the latter.
     pub section_order: u8,
-    /// True if a pageblock is a huge page, and has CPUs' lists.
+    /// True if a pageblock is a huge page, and has lists of CPUs.
     pub huge_pages: bool,
 }
 
-/// Returns the set-up of zones with pages of 4 KiB, blocks up to order 10, pageblocks of order 9 and Freehold's own
-/// rules. Every field may be changed afterwards.
+/// Returns the configuration of zones with pages of 4 KiB, blocks up to order 10, pageblocks of order 9 and the era
+/// `FREEHOLD_ERA_FREEHOLD`. The caller may change every field afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn freehold_config_linux(
     zones: *const FreeholdZone,
@@ -140,7 +140,8 @@ pub extern "C" fn freehold_config_linux(
 /// Calls `act` with the configuration that a caller in C describes.
 ///
 /// # Safety
-/// `config` is null or points to a configuration of whose three lists each is null or has as many entries as it says.
+/// `config` is null, or points to a configuration. Each of its three lists is null, or has as many entries as its
+/// count.
 pub(crate) unsafe fn with_config<T>(
     config: *const FreeholdConfig,
     act: impl FnOnce(&MemoryConfig<'_>) -> Result<T, FreeholdStatus>,
@@ -182,7 +183,7 @@ pub(crate) unsafe fn with_config<T>(
 
 const NO_FRAMES: Range<Pfn> = Pfn(0)..Pfn(0);
 
-/// Fills `places` with the ranges of a list and returns them.
+/// Fills `places` with the ranges of a list, and returns them.
 ///
 /// # Safety
 /// `list` is null or points to `count` ranges.

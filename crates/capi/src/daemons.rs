@@ -1,20 +1,20 @@
-//! What Linux does by itself and a caller does by a call: `docs/guide/embed.md` says who, and when.
-#![expect(unsafe_code, reason = "pointers of the caller's, and functions with names for C")]
+//! The work of Linux's daemons and timers, as functions: `docs/guide/embed.md` says when to call them.
+#![expect(unsafe_code, reason = "pointers of the caller, and functions with names for C")]
 
 use crate::embedder::{FreeholdEmbedder, Functions};
 use crate::memory::FreeholdMemory;
 
-/// Shortens a CPU's lists as Linux does once a second. Returns true if it had, or will have, something to do.
+/// Shortens a CPU's lists, as Linux does once a second. Returns true if there was work, or a later call will have work.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s.
+/// `memory` is null, or comes from `freehold_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_refresh(memory: *const FreeholdMemory, cpu: u16) -> bool {
     // SAFETY: by the caller.
     unsafe { memory.as_ref() }.is_some_and(|memory| memory.engine().refresh(cpu))
 }
 
-/// Gives back all blocks on the lists of every CPU.
+/// Drains the lists of every CPU.
 ///
 /// # Safety
 /// As for `freehold_refresh`.
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn freehold_is_kcompactd_wanted(memory: *const FreeholdMem
     unsafe { memory.as_ref() }.is_some_and(|memory| memory.engine().is_kcompactd_wanted(node))
 }
 
-/// Runs a node's kcompactd once. Returns true if a block of the wanted order can be had afterwards.
+/// Runs a node's kcompactd once. Returns true if a block of the requested order is free afterwards.
 ///
 /// # Safety
 /// As for `freehold_kswapd`.
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn freehold_kcompactd(
     memory.is_some_and(|memory| memory.engine().kcompactd(node, cpu, &mut functions))
 }
 
-/// Compacts a node if it is fragmented, though nobody asked. Returns true if it is less fragmented afterwards.
+/// Compacts a node proactively if it is fragmented. Returns true if the node is less fragmented afterwards.
 ///
 /// # Safety
 /// As for `freehold_kswapd`.

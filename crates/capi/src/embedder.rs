@@ -1,4 +1,4 @@
-//! What a caller in C can do for reclaim and compaction: functions in a struct.
+//! The caller's part in reclaim and compaction: a struct with its functions.
 #![expect(unsafe_code, reason = "calls of the caller's functions")]
 
 use core::ffi::c_void;
@@ -8,27 +8,27 @@ use freehold::{Memory, Order, Pfn, Reclaimed, Relocate, ShrinkControl, Shrinker,
 
 use crate::locks::Platform;
 
-/// What moves and reclaims pages. A function that is null does nothing.
+/// The functions that move and reclaim pages. A function that is null does nothing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdEmbedder {
-    /// Given to every function.
+    /// The first argument of every function.
     pub context: *mut c_void,
-    /// Returns true if the block in use at `pfn` may be moved. It stays allocated until `relocate` is called for it
-    /// or the call into the library returns.
+    /// Returns true if the allocated block at `pfn` may be moved. The caller then keeps the block allocated until
+    /// `relocate` is called for it, or the call into the library returns.
     pub is_movable: Option<unsafe extern "C" fn(context: *mut c_void, pfn: u64, order: u8) -> bool>,
-    /// Moves the contents of the block at `from` to the one at `to`. After true the caller owns `to`, and the library
-    /// frees `from`; after false nothing has changed. It must not allocate.
+    /// Moves the contents of the block at `from` to the block at `to`. If it returns true, the caller owns `to`, and
+    /// the library frees `from`. If it returns false, nothing has changed. It must not allocate.
     pub relocate: Option<unsafe extern "C" fn(context: *mut c_void, from: u64, to: u64, order: u8) -> bool>,
     /// Frees pages by `freehold_free` before it returns, about as many as wanted.
     pub shrink: Option<
         unsafe extern "C" fn(context: *mut c_void, wanted: *const FreeholdShrink) -> FreeholdReclaimed,
     >,
-    /// Returns the number of pages of one zone that could be reclaimed at best.
+    /// Returns the largest number of pages of one zone that could be reclaimed.
     pub reclaimable_pages: Option<unsafe extern "C" fn(context: *mut c_void, node: u16, kind: u8) -> u64>,
 }
 
-/// What is to be reclaimed.
+/// The parameters of one round of reclaim.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdShrink {
@@ -42,9 +42,9 @@ pub struct FreeholdShrink {
     pub cpu: u16,
     /// The highest zone of the node to reclaim from.
     pub highest_zone: u8,
-    /// The order of the block that is wanted in the end.
+    /// The order of the block for which memory is reclaimed.
     pub order: u8,
-    /// The part of the pages to look at: all of them divided by two to this power, 12 to 0.
+    /// The priority of the scan, from 12 down to 0: the number of pages to scan is all pages divided by 2^priority.
     pub priority: u8,
     /// True to free only pages that need not be written first.
     pub clean_only: bool,
@@ -54,7 +54,7 @@ pub struct FreeholdShrink {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdReclaimed {
-    /// Pages looked at.
+    /// Pages scanned.
     pub scanned: u64,
     /// Pages freed.
     pub reclaimed: u64,
@@ -64,7 +64,7 @@ pub struct FreeholdReclaimed {
 pub(crate) struct Functions(FreeholdEmbedder);
 
 impl Functions {
-    /// Returns the functions that a caller in C gives; those that do nothing for null.
+    /// Returns the functions that a caller in C passes. Null stands for functions that do nothing.
     ///
     /// # Safety
     /// `embedder` is null or points to functions that may be called with its context.
@@ -82,7 +82,7 @@ impl Functions {
 
 impl Relocate for Functions {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        // Without a function that moves it, no block can be moved.
+        // Without `relocate` no block can be moved.
         let Some(is_movable) = self.0.is_movable.filter(|_| self.0.relocate.is_some()) else { return false };
         // SAFETY: by the caller of `Functions::of`.
         unsafe { is_movable(self.0.context, pfn.0, order.get()) }

@@ -1,9 +1,9 @@
-//! The engine for programs in C: a static library, and `include/freehold.h`, which cbindgen makes of this crate.
+//! The engine for programs in C: a static library, and `include/freehold.h`, which cbindgen generates from this crate.
 //!
-//! A `freehold_memory` is a [`freehold::Memory`] in bytes of the caller's. What is documented there holds here; this
-//! crate translates numbers, answers and errors, and adds nothing. Every function takes its arguments as they come
-//! from C: a null pointer where something must be is [`FreeholdStatus::NullPointer`], and a number that names
-//! nothing is an error. `docs/guide/embed.md` says how to begin, and `examples/embed.c` is a whole program.
+//! A `freehold_memory` is a [`freehold::Memory`] in bytes of the caller. The documentation of the engine applies; this
+//! crate only translates numbers, results and errors. Every function checks its arguments: a null pointer where a value
+//! is required is [`FreeholdStatus::NullPointer`], and an unknown number is an error. `docs/guide/embed.md` is the
+//! introduction, and `examples/embed.c` is a complete program.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![warn(missing_debug_implementations)]
 

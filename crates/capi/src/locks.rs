@@ -1,4 +1,4 @@
-//! The engine's locks: a spin lock, or the caller's own by functions.
+//! The engine's locks: spin locks, or the caller's own locks through functions.
 #![expect(unsafe_code, reason = "implementations of RawMutex, and calls of the caller's functions")]
 
 use core::hint;
@@ -10,23 +10,23 @@ use lock_api::{GuardNoSend, RawMutex};
 
 use crate::status::FreeholdStatus;
 
-/// The room of one lock. All words are 0 at first, which must mean unlocked; the address stays the same.
+/// The memory of one lock. All words are 0 at first, which must mean unlocked. The address does not change.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdLock {
-    /// The caller's, from the first call of one of its functions on.
+    /// The words belong to the caller from the first call of one of its functions on.
     pub words: [usize; 4],
 }
 
-/// A caller's own lock, by its functions. None may be null.
+/// The functions of the caller's own locks. None may be null.
 ///
-/// Locks are released in the reverse of the order in which they were taken, by whoever took them.
+/// The thread that took locks releases them, in the reverse order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdLockFunctions {
     /// Takes a lock, and waits for it.
     pub lock: Option<unsafe extern "C" fn(lock: *mut FreeholdLock)>,
-    /// Takes a lock if nobody holds it. Returns true if it did.
+    /// Takes a lock if it is free. Returns true if it took the lock.
     pub try_lock: Option<unsafe extern "C" fn(lock: *mut FreeholdLock) -> bool>,
     /// Releases a lock.
     pub unlock: Option<unsafe extern "C" fn(lock: *mut FreeholdLock)>,
@@ -35,7 +35,7 @@ pub struct FreeholdLockFunctions {
 /// The engine's locks for C.
 pub(crate) type Platform = (RawLock<OfZones>, RawLock<OfCpus>);
 
-/// Which of the two kinds a lock is of.
+/// The kind of a lock: of zones or of CPUs' lists.
 pub(crate) trait Kind: Send + Sync + 'static {
     /// The functions of this kind's locks; null for spin locks.
     fn functions() -> &'static AtomicPtr<FreeholdLockFunctions>;
@@ -63,18 +63,19 @@ impl Kind for OfCpus {
     }
 }
 
-/// True once a memory was set up, whose locks must not change.
+/// True after a memory was set up. Its locks must not change.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 
-/// Has all memories of the program use the caller's locks: `zone` for zones' free lists, `percpu` for CPUs' lists; null
-/// for spin locks that leave interrupts alone, as both are at first. It is called once, before any other thread uses
-/// the library and before the first `freehold_new`; `FREEHOLD_STATUS_ALREADY_SET_UP` afterwards.
+/// Makes all memories of the program use the caller's locks: `zone` for zones' free lists, `percpu` for CPUs' lists.
+/// Null stands for spin locks that leave interrupts on, which is the default for both. The function must be called
+/// before any other thread uses the library, and before the first `freehold_new`. Later it returns
+/// `FREEHOLD_STATUS_ALREADY_SET_UP`.
 ///
-/// Where interrupts use the memory, the zone lock turns them off while it is held. The lock of CPUs' lists need not: what
-/// an interrupt may call only tries it.
+/// If interrupts use the memory, the zone lock must turn them off while it is held. The lock of CPUs' lists need not:
+/// functions that an interrupt may call only try it.
 ///
 /// # Safety
-/// Both point to functions that keep two callers apart, and live as long as the program.
+/// Both pointers refer to functions that exclude two callers from each other, and live as long as the program.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_use_locks(
     zone: *const FreeholdLockFunctions,
@@ -97,7 +98,7 @@ pub unsafe extern "C" fn freehold_use_locks(
     FreeholdStatus::Ok
 }
 
-/// Has `freehold_use_locks` refuse from now on.
+/// Makes `freehold_use_locks` refuse all later calls.
 pub(crate) fn settle() {
     IN_USE.store(true, Ordering::Relaxed);
 }
@@ -128,7 +129,7 @@ impl<K: Kind> RawLock<K> {
 }
 
 // SAFETY: the exchange from 0 to 1 succeeds for one caller until `unlock`, whose Release it pairs with; the caller's
-// functions keep two callers apart, as `freehold_use_locks` asks for.
+// functions exclude two callers from each other, as `freehold_use_locks` requires.
 unsafe impl<K: Kind> RawMutex for RawLock<K> {
     const INIT: Self = Self { words: [const { AtomicUsize::new(0) }; 4], kind: PhantomData };
 
@@ -136,7 +137,7 @@ unsafe impl<K: Kind> RawMutex for RawLock<K> {
 
     fn lock(&self) {
         if let Some(lock) = Self::functions().and_then(|functions| functions.lock) {
-            // SAFETY: the words are this lock's, and the function is for such.
+            // SAFETY: the words belong to this lock, and the function is for locks of this kind.
             return unsafe { lock(self.room()) };
         }
         while !self.try_spin() {
@@ -154,7 +155,7 @@ unsafe impl<K: Kind> RawMutex for RawLock<K> {
 
     unsafe fn unlock(&self) {
         match Self::functions().and_then(|functions| functions.unlock) {
-            // SAFETY: as in `lock`; the caller holds it.
+            // SAFETY: as in `lock`; the caller holds the lock.
             Some(unlock) => unsafe { unlock(self.room()) },
             None => self.words[0].store(0, Ordering::Release),
         }

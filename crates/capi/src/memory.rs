@@ -1,5 +1,5 @@
-//! A memory behind a pointer: set-up, and frames into service.
-#![expect(unsafe_code, reason = "a memory in bytes of the caller's, and functions with names for C")]
+//! A memory behind a pointer: its set-up, and frames that come into service.
+#![expect(unsafe_code, reason = "a memory in bytes of the caller, and functions with names for C")]
 
 use core::ffi::c_void;
 use core::mem::{MaybeUninit, align_of, size_of};
@@ -12,7 +12,7 @@ use crate::config::{FreeholdConfig, with_config};
 use crate::locks::{self, Platform};
 use crate::status::{FreeholdStatus, status};
 
-/// All of a machine's memory: the whole allocator.
+/// The page allocator: all nodes and zones of a machine.
 #[derive(Debug)]
 pub struct FreeholdMemory(Memory<'static, Platform>);
 
@@ -27,15 +27,15 @@ impl FreeholdMemory {
     }
 }
 
-/// Returns the bytes before the engine's metadata: the memory itself, and what may be lost to alignment.
+/// Returns the number of bytes before the engine's metadata: for the memory itself, and for alignment.
 const fn head_bytes() -> usize {
     size_of::<FreeholdMemory>() + align_of::<FreeholdMemory>()
 }
 
-/// Returns the bytes that `freehold_new` needs; 0 if the configuration is not a valid one.
+/// Returns the number of bytes that `freehold_new` needs; 0 if the configuration is not valid.
 ///
 /// # Safety
-/// `config` is null, or each of its lists is null or has as many entries as it says.
+/// `config` is null, or each of its lists is null or has as many entries as its count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_required_bytes(config: *const FreeholdConfig) -> usize {
     // SAFETY: by the caller.
@@ -43,11 +43,11 @@ pub unsafe extern "C" fn freehold_required_bytes(config: *const FreeholdConfig) 
     bytes.map_or(0, |bytes| bytes.saturating_add(head_bytes()))
 }
 
-/// Makes a memory of which all frames are absent, in `bytes` bytes at `metadata`, and writes its address to `memory`.
-/// The address is good as long as the bytes are: there is nothing to be closed.
+/// Makes a memory whose frames are all absent, in `bytes` bytes at `metadata`, and writes its address to `memory`. The
+/// address is valid as long as the bytes are. A memory need not be closed.
 ///
 /// # Safety
-/// `config` as for `freehold_required_bytes`. The bytes are nobody else's for as long as the memory is used; `memory` can
+/// `config` as for `freehold_required_bytes`. No other code uses the bytes as long as the memory is used. `memory` can
 /// be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_new(
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn freehold_new(
         return FreeholdStatus::MetadataTooSmall;
     };
     let place = metadata.wrapping_byte_add(before).cast::<FreeholdMemory>();
-    // SAFETY: the bytes behind the place are the caller's, who gives them away.
+    // SAFETY: the bytes behind the place belong to the caller, who hands them over.
     let tables = unsafe { slice::from_raw_parts_mut(place.wrapping_add(1).cast::<MaybeUninit<u8>>(), rest) };
     // SAFETY: by the caller.
     let made =
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn freehold_new(
 /// Brings absent frames into service as free pages.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s.
+/// `memory` is null, or comes from `freehold_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_add_free(
     memory: *const FreeholdMemory,
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn freehold_add_free(
     unsafe { with(memory, |memory| adds(memory, start, |zone| zone.add_free(Pfn(start), pages))) }
 }
 
-/// Brings absent frames into service as pages in use that are never freed.
+/// Brings absent frames into service as reserved pages, which are never freed.
 ///
 /// # Safety
 /// As for `freehold_add_free`.
@@ -123,7 +123,7 @@ fn adds(
 /// Calls `act` with a memory.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s.
+/// `memory` is null, or comes from `freehold_new`.
 pub(crate) unsafe fn with(
     memory: *const FreeholdMemory,
     act: impl FnOnce(&FreeholdMemory) -> FreeholdStatus,
@@ -132,7 +132,7 @@ pub(crate) unsafe fn with(
     unsafe { memory.as_ref() }.map_or(FreeholdStatus::NullPointer, act)
 }
 
-/// Returns an order.
+/// Returns the order with this number.
 pub(crate) fn order(value: u8) -> Result<Order, FreeholdStatus> {
     Order::new(value).ok_or(FreeholdStatus::OrderTooLarge)
 }

@@ -1,5 +1,5 @@
-//! What a memory looks like: numbers, Linux's own texts, and the check of every invariant.
-#![expect(unsafe_code, reason = "buffers of the caller's, and functions with names for C")]
+//! The state of a memory: numbers, Linux's text formats, and the check of every invariant.
+#![expect(unsafe_code, reason = "buffers of the caller, and functions with names for C")]
 
 use core::ffi::c_char;
 use core::fmt::{self, Write};
@@ -10,7 +10,7 @@ use freehold::{Order, PageTypeRows};
 use crate::memory::{FreeholdMemory, order, with};
 use crate::status::FreeholdStatus;
 
-/// One zone, now.
+/// The current state of one zone.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdZoneInfo {
@@ -18,34 +18,35 @@ pub struct FreeholdZoneInfo {
     pub start: u64,
     /// The frame behind the last.
     pub end: u64,
-    /// Frames in service.
+    /// The number of frames in service.
     pub present: u64,
-    /// Pages that the allocator manages.
+    /// The number of pages that the allocator manages.
     pub managed: u64,
-    /// Free pages, without isolated ones and those on CPUs' lists.
+    /// The number of free pages, without isolated pages and pages on CPUs' lists.
     pub free: u64,
-    /// Pages on the lists of all CPUs.
+    /// The number of pages on the lists of all CPUs.
     pub percpu: u64,
-    /// The node.
+    /// The number of the node.
     pub node: u16,
-    /// One of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
+    /// The type of the zone: one of `FREEHOLD_ZONE_DMA` to `FREEHOLD_ZONE_MOVABLE`.
     pub kind: u8,
 }
 
-/// Returns the number of zones; they are numbered from 0, nodes ascending, within a node from low to high addresses.
+/// Returns the number of zones. Zones are numbered from 0: by ascending node, and within a node from low to high
+/// addresses.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s.
+/// `memory` is null, or comes from `freehold_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_zones(memory: *const FreeholdMemory) -> usize {
     // SAFETY: by the caller.
     unsafe { memory.as_ref() }.map_or(0, |memory| memory.engine().zones().len())
 }
 
-/// Writes what a zone looks like to `info`.
+/// Writes the current state of a zone to `info`.
 ///
 /// # Safety
-/// As for `freehold_zones`; `info` is null or can be written.
+/// As for `freehold_zones`; `info` is null, or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_zone_info(
     memory: *const FreeholdMemory,
@@ -91,11 +92,11 @@ pub unsafe extern "C" fn freehold_free_blocks(memory: *const FreeholdMemory, blo
     order.map_or(0, count)
 }
 
-/// Writes the contents of `/proc/buddyinfo` to `text`, as many bytes as there is room for and a 0 behind. Returns the
-/// number of bytes of the whole, without the 0.
+/// Writes the contents of `/proc/buddyinfo` to `text`, followed by a 0 byte. Text that does not fit into `room` bytes
+/// is cut off. Returns the number of bytes of the complete text, without the 0 byte.
 ///
 /// # Safety
-/// As for `freehold_zones`; `text` is null or `room` bytes can be written there.
+/// As for `freehold_zones`; `text` is null, or `room` bytes can be written there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_buddyinfo(
     memory: *const FreeholdMemory,
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn freehold_buddyinfo(
 ) -> usize {
     // SAFETY: by the caller.
     let (memory, mut out) = unsafe { (memory.as_ref(), Text::new(text, room)) };
-    // This writer never fails: it counts what it has no room for.
+    // This writer never fails: it counts the bytes that do not fit.
     memory.map(|memory| memory.engine().write_buddyinfo(&mut out));
     out.end()
 }
@@ -121,13 +122,13 @@ pub unsafe extern "C" fn freehold_pagetypeinfo(
 ) -> usize {
     // SAFETY: by the caller.
     let (memory, mut out) = unsafe { (memory.as_ref(), Text::new(text, room)) };
-    // This writer never fails: it counts what it has no room for.
+    // This writer never fails: it counts the bytes that do not fit.
     memory.map(|memory| memory.engine().write_pagetypeinfo(&mut out, PageTypeRows::default()));
     out.end()
 }
 
-/// Verifies every invariant while nobody else uses the memory: OK, or BROKEN. A sentence about the first that is broken
-/// goes to `text`, with a 0 behind; an empty one if all hold.
+/// Verifies every invariant. No other thread may use the memory meanwhile. Returns OK or BROKEN. Writes a sentence
+/// about the first violated invariant to `text`, followed by a 0 byte. The sentence is empty if there is none.
 ///
 /// # Safety
 /// As for `freehold_buddyinfo`.
@@ -154,27 +155,29 @@ pub unsafe extern "C" fn freehold_check(
     checked
 }
 
-/// A text in a caller's buffer. What there is no room for is counted.
+/// A text in a caller's buffer. Bytes that do not fit are counted.
 struct Text {
     to: *mut c_char,
-    /// The number of bytes that can be written, one for the 0 left out.
+    /// The number of bytes that can be written, without the 0 byte.
     room: usize,
     length: usize,
     has_end: bool,
 }
 
 impl Text {
+    /// Returns an empty text.
+    ///
     /// # Safety
-    /// `to` is null or `room` bytes can be written there while the text lives.
+    /// `to` is null, or `room` bytes can be written there while the text lives.
     unsafe fn new(to: *mut c_char, room: usize) -> Self {
         let has_end = !to.is_null() && room > 0;
         Self { to, room: if has_end { room - 1 } else { 0 }, length: 0, has_end }
     }
 
-    /// Writes the 0. Returns the number of bytes of the whole text.
+    /// Writes the 0 byte. Returns the number of bytes of the complete text.
     fn end(self) -> usize {
         if self.has_end {
-            // SAFETY: at most the last of the bytes that can be written.
+            // SAFETY: the index is at most that of the last byte that can be written.
             unsafe { ptr::write(self.to.add(self.length.min(self.room)), 0) };
         }
         self.length
@@ -185,7 +188,7 @@ impl Write for Text {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let fitting = text.len().min(self.room.saturating_sub(self.length));
         if fitting > 0 {
-            // SAFETY: so many bytes can be written there; a text is in another place than a buffer.
+            // SAFETY: `fitting` bytes can be written there, and the text does not overlap the buffer.
             unsafe { ptr::copy_nonoverlapping(text.as_ptr().cast(), self.to.add(self.length), fitting) };
         }
         self.length += text.len();

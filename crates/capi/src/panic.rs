@@ -1,9 +1,9 @@
-//! What a panic does where there is no standard library. Nothing that a caller can give makes the engine panic.
+//! The panic handler without the standard library. No argument of a caller makes the engine panic.
 
 use core::hint;
 use core::panic::PanicInfo;
 
-/// Stops this processor for good.
+/// Stops this processor for ever.
 #[panic_handler]
 fn stop(_: &PanicInfo<'_>) -> ! {
     loop {

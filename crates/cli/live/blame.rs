@@ -29,8 +29,8 @@ fn others_are_told_that_it_takes_root() {
     else {
         return;
     };
-    command.args(["blame", "--for", "0.1"]);
-    finish(command).fails(3, &["root"]);
+    command.args(["blame", "--duration", "0.1"]);
+    finish(command).fails(69, &["root"]);
 }
 
 /// Returns true if this machine's kernel lets BPF watch; otherwise says by name why not.
@@ -38,7 +38,7 @@ fn can_watch(test: &str) -> bool {
     if !is_root(test) || !has_file("/sys/kernel/btf/vmlinux", test) || !has_file("/proc/kpageflags", test) {
         return false;
     }
-    let ran = run_words("blame --for 0.1 --sensor bpf");
+    let ran = run_words("blame --duration 0.1 --sensor bpf");
     if ran.code != Some(0) {
         skip(test, ran.stderr);
         return false;

@@ -72,7 +72,7 @@ fn forecast(test: &str, way: &str, size: &str, are_ranges: bool, mib: usize) {
         let _held = make(&mut Random(seed), mib, folder.path()).expect("memory");
         rustix::fs::sync();
         let (drift, began) = (Drift::measure(order_of(size)), Instant::now());
-        let ran = run_words(&format!("check --try --json --size {size} --blocks 1000000000"));
+        let ran = run_words(&format!("check --verify --json --need {size}=1000000000"));
         let (took, drift) = (began.elapsed(), drift.again());
         assert!(matches!(ran.code, Some(2)), "{:?} {}", ran.code, ran.stderr);
         let json = ran.json();
@@ -182,7 +182,7 @@ fn a_pool_gets_its_old_size_back_from_whoever_is_killed() {
     if !can_try(test) || !has_file(POOL, test) {
         return;
     }
-    if old_number_comes_back(POOL, &["check", "--try", "--size", "1G", "--blocks", "1000"]) == 0 {
+    if old_number_comes_back(POOL, &["check", "--verify", "--need", "1G=1000"]) == 0 {
         skip(test, "the kernel gave the pool no page in four attempts");
     }
 }
@@ -193,7 +193,7 @@ fn the_bound_on_lists_comes_back_from_whoever_is_killed() {
     let bound = "/proc/sys/vm/percpu_pagelist_high_fraction";
     if can_try(test) && has_file(bound, test) {
         assert!(
-            old_number_comes_back(bound, &["check", "--try", "--size", "2M"]) > 0,
+            old_number_comes_back(bound, &["check", "--verify", "--need", "2M"]) > 0,
             "lists were not bounded"
         );
     }
@@ -211,7 +211,7 @@ fn a_trial_waits_for_a_repair() {
     file.lock().expect("nobody repairs");
     let asked = Instant::now();
     let mut running =
-        freehold(["check", "--try", "--size", "2M"]).stdout(Stdio::null()).spawn().expect("the binary");
+        freehold(["check", "--verify", "--need", "2M"]).stdout(Stdio::null()).spawn().expect("the binary");
     thread::sleep(Duration::from_millis(700));
     assert!(running.try_wait().expect("a child").is_none(), "it did not wait");
     file.unlock().expect("it was locked");

@@ -88,7 +88,7 @@ fn children_cpu() -> u64 {
 
 /// Runs `check` and returns its JSON, with the seconds and the CPU seconds that it took.
 fn check(root: &Path, words: &[&str]) -> (serde_json::Value, f64, f64) {
-    let mut command = freehold(["check", "--json", "--size", "2M", "--root"]);
+    let mut command = freehold(["check", "--json", "--need", "2M", "--root"]);
     command.arg(root).args(words);
     let (began, cpu) = (Instant::now(), children_cpu());
     let ran = finish(command);
@@ -117,11 +117,10 @@ fn the_interval_of_a_sample_holds_what_the_survey_counts() {
         let root = folder();
         machine(root.path(), gib, &part);
         let real = surveyed(root.path());
-        let (_, seconds, cpu) = check(root.path(), &["--blocks", "1000000000"]);
+        let (_, seconds, cpu) = check(root.path(), &["--need", "1000000000"]);
         let mut outside = 0;
         for round in 0..ROUNDS {
-            let (quick, quick_seconds, quick_cpu) =
-                check(root.path(), &["--quick", "--blocks", "1000000000"]);
+            let (quick, quick_seconds, quick_cpu) = check(root.path(), &["--quick", "--need", "1000000000"]);
             let number = |name: &str| quick["emptied"][name].as_u64().expect("a number");
             outside += usize::from(!(number("least")..=number("most")).contains(&real));
             if round == 0 {

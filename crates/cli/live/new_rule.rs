@@ -1,4 +1,4 @@
-//! `freehold new-rule`: Cargo takes the crate that it makes.
+//! `freehold dev new-rule`: Cargo takes the crate that it makes.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ fn cargo_can_build_the_crate_with_the_versions_of_the_source() {
     let place = folder();
     let folder = place.path().join("fullest-first");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    run(["new-rule", "fullest-first", "--source", source, "-o", folder.to_str().unwrap()]).ok();
+    run(["dev", "new-rule", "fullest-first", "--source", source, "-o", folder.to_str().unwrap()]).ok();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["tree", "--offline", "--prefix", "none", "--depth", "1"]).current_dir(&folder);
     let tree = cargo.output().unwrap();

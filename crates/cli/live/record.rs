@@ -83,7 +83,7 @@ fn a_command_and_its_comparison() {
     assert!(info["summary"]["kinds"]["alloc"].as_u64() > Some(100), "{}", info["summary"]);
     assert_eq!(info["ending"]["command_exit"], 7);
     assert_eq!(info["origin"]["command"], serde_json::json!(["sh", "-c", script]));
-    let comparison = run(["compare", output.to_str().unwrap(), "--repeat", "1", "--json"]).ok().json();
+    let comparison = run(["compare", output.to_str().unwrap(), "--timing-rounds", "1", "--json"]).ok().json();
     let rows = comparison["overview"]["rows"].as_array().unwrap();
     for row in rows.iter().filter(|row| row["group"] != "distance to the machine's end") {
         let cells = row["cells"].as_array().unwrap();
@@ -92,17 +92,17 @@ fn a_command_and_its_comparison() {
     }
     assert!(comparison["distance"].is_object(), "the machine's end is known");
 
-    record(&output, &["--", "true"]).fails(2, &["ls.arrows exists", "--force"]);
+    record(&output, &["--", "true"]).fails(64, &["ls.arrows exists", "--force"]);
     let recorded = fs::read(&output).unwrap();
     let ran = record(&output, &["--force", "--", "no-such-command"]);
-    ran.fails(2, &["no-such-command", "Check its name"]);
-    record(&output, &["--force", "--", "/etc"]).fails(2, &["/etc", "permissions"]);
+    ran.fails(64, &["no-such-command", "Check its name"]);
+    record(&output, &["--force", "--", "/etc"]).fails(64, &["/etc", "permissions"]);
     assert!(fs::read(&output).unwrap() == recorded, "what was there stays");
     record(&output, &["--force", "--", "true"]).ok();
     assert!(events(&output) > 0);
     let other = folder.path().join("other.arrows");
-    record(&other, &["--", "no-such-command"]).fails(2, &["no-such-command"]);
-    record(Path::new("/dev/null"), &["--force", "--", "no-such-command"]).fails(2, &["no-such-command"]);
+    record(&other, &["--", "no-such-command"]).fails(64, &["no-such-command"]);
+    record(Path::new("/dev/null"), &["--force", "--", "no-such-command"]).fails(64, &["no-such-command"]);
     assert!(!fs::metadata("/dev/null").expect("a device").is_file());
     assert_eq!(names(folder.path()), ["ls.arrows"]);
 }
@@ -238,7 +238,7 @@ fn a_pipe_takes_a_recording_if_somebody_reads_it() {
         assert!(began.elapsed() < Duration::from_mins(1), "it waits for a reader: {:?}", alone.kill());
         thread::sleep(Duration::from_millis(20));
     }
-    finish_child(alone).fails(4, &["nobody reads from", "start what reads from it first"]);
+    finish_child(alone).fails(74, &["nobody reads from", "start what reads from it first"]);
 
     let copy = folder.path().join("copy.arrows");
     let mut cat = std::process::Command::new("cat");
@@ -274,7 +274,7 @@ fn two_recorders_of_one_file() {
         for more in [&[][..], &["--force"]] {
             let more: Vec<_> = more.iter().copied().chain(["--duration", "0.1"]).collect();
             let second = record(&output, &more);
-            assert_eq!(second.code, Some(2), "{}", second.stderr);
+            assert_eq!(second.code, Some(64), "{}", second.stderr);
             let told =
                 ["another freehold writes", "exists"].iter().any(|words| second.stderr.contains(words));
             assert!(told, "{}", second.stderr);

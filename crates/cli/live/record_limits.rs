@@ -70,10 +70,10 @@ fn what_recording_costs_is_measured_and_kept() {
     assert!(text.contains("without recording, 0."), "{text}");
     assert_eq!(names(folder.path()), ["count", "out.arrows"], "the other recordings are gone");
 
-    record(&output, &["--measure-effect", "2"]).fails(2, &["--measure-effect", "COMMAND"]);
-    record(&output, &["--measure-effect", "2", "--duration", "1", "--", "true"]).fails(2, &["--duration"]);
+    record(&output, &["--measure-effect", "2"]).fails(64, &["--measure-effect", "COMMAND"]);
+    record(&output, &["--measure-effect", "2", "--duration", "1", "--", "true"]).fails(64, &["--duration"]);
     let ran = record(&output, &["--measure-effect", "2", "--", "no-such-command"]);
-    ran.fails(2, &["no-such-command", "Check its name"]);
+    ran.fails(64, &["no-such-command", "Check its name"]);
     assert_eq!(info(&output)["ending"]["disturbance"]["effect"]["runs"], 3, "what was there stays");
 }
 
@@ -88,7 +88,7 @@ fn what_a_small_buffer_loses_is_said() {
     let script = "head -c 300000000 /dev/zero | tail -c 250000000 >/dev/null";
     record(&output, &["--buffer", "16", "--", "sh", "-c", script]).ok();
     let trace = output.to_str().unwrap();
-    let json = run(["compare", trace, "--repeat", "1", "--replicates", "2", "--json"]).ok().json();
+    let json = run(["compare", trace, "--timing-rounds", "1", "--replicates", "2", "--json"]).ok().json();
     let gaps = &json["gaps"];
     assert!(gaps["places"].as_array().unwrap().len() > 1, "{gaps}");
     for place in gaps["places"].as_array().unwrap() {
@@ -110,14 +110,14 @@ fn what_a_small_buffer_loses_is_said() {
 fn arguments_that_make_no_sense() {
     let folder = folder();
     let output = folder.path().join("out.arrows");
-    record(&output, &["--max-size", "5"]).fails(2, &["--max-size", "500MB"]);
-    record(&output, &["--ring", "1"]).fails(2, &["--ring", "2 to 86400"]);
-    record(&output, &["--ring-memory", "64MB"]).fails(2, &["--ring"]);
-    record(&output, &["--until-failure", "19"]).fails(2, &["an order is 0 to 18"]);
-    record(&output, &["--until-failure", "18"]).fails(2, &["no blocks of order 18", "its largest order is"]);
-    record(&output, &["--until-above", "luck=1"]).fails(2, &["unusable_index"]);
-    record(&output, &["--events", "sched"]).fails(2, &["page_isolation"]);
-    record(&output, &["--until-above", "free_pages=1", "--zone", "Sky"]).fails(2, &["no such zone"]);
+    record(&output, &["--max-size", "5"]).fails(64, &["--max-size", "500MB"]);
+    record(&output, &["--ring", "1"]).fails(64, &["--ring", "2 to 86400"]);
+    record(&output, &["--ring-memory", "64MB"]).fails(64, &["--ring"]);
+    record(&output, &["--until-failure", "19"]).fails(64, &["an order is 0 to 18"]);
+    record(&output, &["--until-failure", "18"]).fails(64, &["no blocks of order 18", "its largest order is"]);
+    record(&output, &["--until-above", "luck=1"]).fails(64, &["unusable_index"]);
+    record(&output, &["--events", "sched"]).fails(64, &["page_isolation"]);
+    record(&output, &["--until-above", "free_pages=1", "--zone", "Sky"]).fails(64, &["no such zone"]);
     assert_eq!(names(folder.path()), [""; 0]);
 }
 

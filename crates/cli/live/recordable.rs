@@ -12,7 +12,7 @@ pub(crate) fn can_record(test: &str) -> bool {
         let folder = folder();
         let output = folder.path().join("probe.arrows").display().to_string();
         let ran = run(["record", "-o", &output, "--duration", "0.01", "--no-occupancy", "--buffer", "1024"]);
-        if ran.code == Some(3) {
+        if ran.code == Some(69) {
             return Err(ran.stderr);
         }
         ran.ok();

@@ -10,7 +10,8 @@ use crate::common::{fixture, folder, import_args, run, sample};
 #[test]
 fn huge_pages_in_batches() {
     let trace = sample("thp-churn.arrows");
-    let comparison = run(["compare", &trace, "--repeat", "1", "--replicates", "2", "--json"]).ok().json();
+    let comparison =
+        run(["compare", &trace, "--timing-rounds", "1", "--replicates", "2", "--json"]).ok().json();
     assert_every_row_for_every_era(&comparison);
     assert!(has_distance(&comparison));
 }
@@ -24,7 +25,8 @@ fn an_imported_text_has_every_row() {
     args.extend(["--kernel-release", "6.18.44"].map(str::to_owned));
     run(args).ok();
     let trace = trace.display().to_string();
-    let comparison = run(["compare", &trace, "--repeat", "1", "--replicates", "2", "--json"]).ok().json();
+    let comparison =
+        run(["compare", &trace, "--timing-rounds", "1", "--replicates", "2", "--json"]).ok().json();
     assert_every_row_for_every_era(&comparison);
     assert!(has_distance(&comparison));
 }

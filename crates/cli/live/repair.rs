@@ -42,7 +42,7 @@ fn fragmented(seed: u64) -> PinnedMemory {
 
 /// Blocks that are free now, and after compaction.
 fn now_and_compacted() -> (u64, u64) {
-    let check = run_words("check --json --size 2M").json();
+    let check = run_words("check --json --need 2M").json();
     let number = |name: &str| check["supply"][name].as_u64().expect("a number");
     (number("now"), number("after_compaction"))
 }
@@ -78,12 +78,12 @@ fn draining_empties_lists_and_leaves_the_bound_on_them_as_it_was() {
         // What is freed page by page fills the lists.
         drop(fragmented(seed));
         let (_held, before) = (fragmented(seed + ATTEMPTS), pages_on_lists());
-        let check = run_words("check --json --size 2M").json();
+        let check = run_words("check --json --need 2M").json();
         let number = |name: &str| check["supply"][name].as_u64().expect("a number");
         // What compaction alone does not promise, and together with lists that are drained it may.
         let (sure, most) = (number("after_compaction"), number("after_compaction_at_most"));
         let goal = sure.midpoint(most).max(sure + 1).to_string();
-        let mut running = freehold(["repair", "--yes", "--json", "--size", "2M", "--blocks", &goal]);
+        let mut running = freehold(["repair", "--yes", "--json", "--need", &format!("2M={goal}")]);
         let running = running.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let (mut running, mut least) = (running.expect("the binary starts"), before);
         while running.try_wait().expect("a child").is_none() {
@@ -117,10 +117,10 @@ fn a_goal_between_now_and_compaction_is_reached_by_no_more_than_that() {
             continue;
         }
         let goal = now + (compacted - now) / 4;
-        let dry = run_words(&format!("repair --dry-run --json --size 2M --blocks {goal}"));
+        let dry = run_words(&format!("repair --dry-run --json --need 2M={goal}"));
         assert!(matches!(dry.code, Some(0 | 1)), "{}{}", dry.stdout, dry.stderr);
         let (drift, began) = (Drift::measure(order_of_huge_pages()), Instant::now());
-        let ran = run_words(&format!("repair --yes --json --size 2M --blocks {goal}"));
+        let ran = run_words(&format!("repair --yes --json --need 2M={goal}"));
         let (took, drift) = (began.elapsed(), drift.again());
         let told = ran.json();
         let only = steps(&told).iter().all(|step| step["work"] != "drop-page-cache");
@@ -165,7 +165,7 @@ fn what_cannot_be_reached_is_refused_before_anything_is_changed() {
         (row("drop_pagecache "), row("drop_slab "))
     };
     let before = compactions();
-    let ran = run_words("repair --yes --json --size 2M --blocks 1000000000000");
+    let ran = run_words("repair --yes --json --need 2M=1000000000000");
     let told = ran.json();
     assert_eq!((ran.code, told["ending"].as_str()), (Some(2), Some("cannot")), "{told}");
     assert!(
@@ -188,7 +188,7 @@ fn a_stall_budget_is_kept() {
         let (now, compacted) = now_and_compacted();
         // A goal that the forecast promises is reached in one part too often.
         let goal = compacted + 64;
-        let ran = run_words(&format!("repair --yes --json --stall-budget 30ms --size 2M --blocks {goal}"));
+        let ran = run_words(&format!("repair --yes --json --stall-budget 30ms --need 2M={goal}"));
         let told = ran.json();
         let compacts = steps(&told).iter().filter(|step| step["work"] == "compact");
         let longest =
@@ -217,8 +217,7 @@ fn a_dry_run_changes_nothing() {
     let _held = fragmented(9);
     let (now, compacted) = now_and_compacted();
     let before = migrated();
-    let ran =
-        run_words(&format!("repair --dry-run --json --size 2M --blocks {}", now.midpoint(compacted) + 1));
+    let ran = run_words(&format!("repair --dry-run --json --need 2M={}", now.midpoint(compacted) + 1));
     let moved = migrated() - before;
     assert!(matches!(ran.code, Some(0..=2)) && steps(&ran.json()).is_empty(), "{}{}", ran.stdout, ran.stderr);
     // Another process's compaction may move some.
@@ -231,7 +230,7 @@ const LOCK: &str = "/run/freehold-repair.lock";
 /// Starts a repair that has much to do, in many short parts, and waits until it has the lock.
 fn begun(goal: u64) -> std::process::Child {
     let goal = goal.to_string();
-    let words = ["repair", "--yes", "--json", "--stall-budget", "3ms", "--size", "2M", "--blocks", &goal];
+    let words = ["repair", "--yes", "--json", "--stall-budget", "3ms", "--need", &format!("2M={goal}")];
     let running = freehold(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary");
     let until = Instant::now() + Duration::from_secs(20);
     let own = running.id().to_string();
@@ -268,7 +267,7 @@ fn a_second_repair_is_refused_and_signals_leave_nothing_running() {
         let mut running = begun(compacted);
         let pid = running.id();
         if running.try_wait().expect("a child").is_none() {
-            let second = run_words("repair --yes --size 2M --blocks 1");
+            let second = run_words("repair --yes --need 2M=1");
             if second.code == Some(3) {
                 second.fails(3, &[&format!("process {pid} (freehold) repairs this machine's memory")]);
                 refused += 1;
@@ -299,7 +298,7 @@ fn a_second_repair_is_refused_and_signals_leave_nothing_running() {
     if with_child == 0 {
         skip(test, "no repair had to compact in four attempts");
     }
-    run_words("repair --yes --size 4K --blocks 1").ok();
+    run_words("repair --yes --need 4K=1").ok();
 }
 
 #[test]
@@ -328,7 +327,7 @@ fn without_a_terminal_nobody_is_asked() {
     let planned = run_words("repair --dry-run --json");
     let free = planned.json()["now"].as_u64().expect("a number");
     for more in 1..200 {
-        let words = format!("repair --blocks {}", free + more);
+        let words = format!("repair --need {}", free + more);
         let ran = run_words(&words);
         // The machine may have what is asked for, or have no way to it; between lies what it would do.
         if ran.code == Some(3) {

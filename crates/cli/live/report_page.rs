@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 3_000_000;
 fn page(traces: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let folder = common::folder();
     let page = folder.path().join("report.html");
-    let mut args: Vec<_> = ["compare", "--repeat", "1", "--html"].map(str::to_owned).to_vec();
+    let mut args: Vec<_> = ["compare", "--timing-rounds", "1", "--html"].map(str::to_owned).to_vec();
     args.push(page.display().to_string());
     args.extend(traces.iter().map(|&trace| trace.to_owned()));
     common::run(args).ok();
@@ -56,7 +56,7 @@ fn the_page_of_a_build_is_small_fast_and_alone() {
         "{}",
         browser.text("#distance")
     );
-    assert!(browser.text("#answer").contains("What each era would change"));
+    assert!(browser.text("#answer").contains("Changes by era"));
     assert!(browser.text("#answer").contains("more steals"), "{}", browser.text("#answer"));
     assert!(browser.text("#findings").contains("hygiene, alone on linux-6.1"));
     let head = browser.text("#eras-body thead");
@@ -74,7 +74,8 @@ fn the_page_of_a_build_is_small_fast_and_alone() {
     assert_eq!(slide(&browser, "0"), start, "and is the same again at the same time");
     assert!(browser.text("#map-time").starts_with("0.00 s: 491 mixed"), "{}", browser.text("#map-time"));
     assert!(
-        browser.text("#facts").contains("make -s ARCH=um") && browser.text("#facts").contains("--repeat 1")
+        browser.text("#facts").contains("make -s ARCH=um")
+            && browser.text("#facts").contains("--timing-rounds 1")
     );
 
     // A cursor that the keyboard moves.

@@ -297,11 +297,11 @@ fn configurations_that_cannot_be_used_are_explained() {
             .arg(machine.0.path());
         let output = command.arg("--web-config").arg(folder.write("web.yml", text)).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(output.status.code(), Some(64), "{said}");
         assert!(said.contains(words), "{said}");
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
     command.args(["serve", "--listen", "127.0.0.1:0", "--web-config"]).arg(folder.path("none.yml"));
     let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(output.status.code(), Some(64), "{output:?}");
 }

@@ -25,7 +25,7 @@ fn this_machine_is_read_without_its_zone_lock() {
     }
     if !cfg!(feature = "bpf") {
         skip("this_machine_is_read_without_its_zone_lock", "built without --features bpf");
-        run(["snapshot", "--sensor", "bpf"]).fails(3, &["without the bpf feature", "--features bpf"]);
+        run(["snapshot", "--sensor", "bpf"]).fails(69, &["without the bpf feature", "--features bpf"]);
         return;
     }
     let json = run(["snapshot", "--sensor", "bpf", "--format", "json"]).ok().json();
@@ -48,7 +48,7 @@ fn this_machine_is_told_without_its_file() {
     if !cfg!(feature = "bpf") {
         skip(test, "built without --features bpf");
         let ran = run(["serve", "--socket", socket.to_str().unwrap()]);
-        ran.fails(3, &["without the bpf feature"]);
+        ran.fails(69, &["without the bpf feature"]);
         return;
     }
     let server = SocketServer::start(&socket, &[]);

@@ -2,24 +2,34 @@
 
 use std::fmt;
 
-/// Why the program ends before its work is done; the value is the exit code.
+/// Why the program ends before its work is done. The value is the exit code: those of `sysexits.h`, so that no failure
+/// looks like a verdict of `check` or `repair`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Cause {
-    /// A bug in Freehold: an invariant is broken.
-    Bug = 1,
-    /// The arguments or the input cannot be used.
-    Input = 2,
-    /// This machine lacks something.
-    Machine = 3,
-    /// The output cannot be written.
-    Output = 4,
-    /// The output is complete, but some runs of a sweep failed.
-    Partly = 5,
-    /// A text has nothing that the command knows; `EX_DATAERR` of sysexits.
-    Unrecognized = 65,
-    /// A file cannot be read; `EX_NOINPUT` of sysexits.
-    Unreadable = 66,
+    /// The arguments cannot be used; `EX_USAGE`.
+    Usage = 64,
+    /// An input is not what the command reads, or is damaged; `EX_DATAERR`.
+    Data = 65,
+    /// An input cannot be opened or read; `EX_NOINPUT`.
+    NoInput = 66,
+    /// This machine lacks something; `EX_UNAVAILABLE`.
+    Machine = 69,
+    /// A bug in Freehold: an invariant is broken; `EX_SOFTWARE`.
+    Bug = 70,
+    /// The output cannot be written; `EX_IOERR`.
+    Output = 74,
+    /// The output is complete, but some runs of a sweep failed; `EX_TEMPFAIL`.
+    Partly = 75,
 }
+
+/// The exit codes as `--help`, the manual and the reference show them.
+pub(super) const CODES: &str = "\
+Exit codes: 0 done; 64 bad arguments; 65 the input is not what the command reads, or
+damaged; 66 the input cannot be opened; 69 this machine lacks something (root, tracefs,
+trace events, memory); 70 a bug in Freehold; 74 the output cannot be written; 75 the
+output is complete, but some runs of a sweep failed.
+`check` and `repair` end with 0 to 3 as monitoring plugins do: see `freehold check -h`.
+`record` and `watch` end with the exit code of the command that they ran.";
 
 /// An error and the cause that decides the exit code.
 #[derive(Debug)]
@@ -52,7 +62,12 @@ impl fmt::Display for Failure {
 
 impl From<freehold_trace::TraceError> for Failure {
     fn from(error: freehold_trace::TraceError) -> Self {
-        Self::new(Cause::Input, error)
+        use freehold_trace::TraceError;
+        let cause = match error {
+            TraceError::Io { .. } | TraceError::Unopened { .. } => Cause::NoInput,
+            _ => Cause::Data,
+        };
+        Self::new(cause, error)
     }
 }
 
@@ -67,7 +82,9 @@ impl From<freehold_linux::Error> for Failure {
             | Error::Bpf(_)
             | Error::Buffer { .. } => Cause::Machine,
             Error::Sink(_) => Cause::Output,
-            _ => Cause::Input,
+            Error::Io { .. } => Cause::NoInput,
+            Error::Command { .. } | Error::StoppedEarly => Cause::Usage,
+            _ => Cause::Data,
         };
         Self::new(cause, error)
     }
@@ -79,7 +96,7 @@ impl From<freehold_monitor::top::TopError> for Failure {
         match error {
             TopError::Machine(error) => error.into(),
             TopError::Terminal(_) => Self::new(Cause::Output, error),
-            _ => Self::new(Cause::Input, error),
+            _ => Self::new(Cause::Usage, error),
         }
     }
 }
@@ -89,7 +106,7 @@ impl From<freehold_monitor::serve::ServeError> for Failure {
         use freehold_monitor::serve::ServeError;
         let cause = match error {
             ServeError::Machine(error) => return error.into(),
-            ServeError::Address { .. } | ServeError::Socket { .. } | ServeError::WebConfig(_) => Cause::Input,
+            ServeError::Address { .. } | ServeError::Socket { .. } | ServeError::WebConfig(_) => Cause::Usage,
             _ => Cause::Machine,
         };
         Self::new(cause, error)
@@ -98,13 +115,21 @@ impl From<freehold_monitor::serve::ServeError> for Failure {
 
 impl From<freehold_lab::predict::PredictError> for Failure {
     fn from(error: freehold_lab::predict::PredictError) -> Self {
-        Self::new(Cause::Input, error)
+        use freehold_lab::predict::PredictError;
+        let cause = if matches!(error, PredictError::Empty { .. }) { Cause::Data } else { Cause::Usage };
+        Self::new(cause, error)
     }
 }
 
 impl From<freehold_lab::LabError> for Failure {
     fn from(error: freehold_lab::LabError) -> Self {
-        Self::new(if error.is_bug() { Cause::Bug } else { Cause::Input }, error)
+        use freehold_lab::LabError;
+        let cause = match &error {
+            bug if bug.is_bug() => Cause::Bug,
+            LabError::Plan { .. } | LabError::Rule { .. } | LabError::RuleUnasked { .. } => Cause::Usage,
+            _ => Cause::Data,
+        };
+        Self::new(cause, error)
     }
 }
 
@@ -118,7 +143,7 @@ mod tests {
         let said =
             anyhow::Error::new(answer()).context(format!("cannot read x: {}. Check the path", answer()));
         assert_eq!(
-            Failure::new(Cause::Input, said).to_string(),
+            Failure::new(Cause::Data, said).to_string(),
             "cannot read x: No such file or directory (os error 2). Check the path"
         );
         let new = anyhow::Error::new(answer()).context("standard output cannot be written");

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Dev};
 
 /// What helps where memory has ended.
 const NO_MEMORY: &str = "freehold: there is not enough memory; end other programs, raise the limit (`ulimit -v`, the \
@@ -40,8 +40,6 @@ fn main() -> ExitCode {
             return commands::record::run(&args).unwrap_or_else(|failure| output::report(&failure));
         }
         Command::Import(args) => commands::import::run(&args),
-        Command::Generate(args) => commands::generate::run(&args),
-        Command::NewRule(args) => commands::new_rule::run(&args),
         Command::Blame(args) => commands::blame::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
@@ -51,8 +49,11 @@ fn main() -> ExitCode {
             return commands::watch::run(&args).unwrap_or_else(|failure| output::report(&failure));
         }
         Command::Serve(args) => commands::serve::run(&args),
-        Command::Completions(args) => commands::manual::completions(&args),
-        Command::Man(args) => commands::manual::man(&args),
+        Command::Dev(Dev::Generate(args)) => commands::generate::run(&args),
+        Command::Dev(Dev::NewRule(args)) => commands::new_rule::run(&args),
+        Command::Dev(Dev::Completions(args)) => commands::manual::completions(&args),
+        Command::Dev(Dev::Man(args)) => commands::manual::man(&args),
+        Command::Dev(Dev::Reference) => commands::reference::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -23,7 +23,7 @@ fn a_shared_trace_compares_as_the_own_one() {
     };
     let before = untimed(&PIPES.printed);
     let after =
-        untimed(&run(["compare", &shared, "--replicates", "2", "--repeat", "1", "--csv"]).ok().stdout);
+        untimed(&run(["compare", &shared, "--replicates", "2", "--timing-rounds", "1", "--csv"]).ok().stdout);
     assert!(before.len() > 250, "{} lines", before.len());
     assert_eq!(before, after);
     assert_eq!(names(folder.path()).len(), 1);
@@ -65,12 +65,12 @@ fn what_is_refused() {
     };
     let before = fs::read(&trace).unwrap();
     for force in ["", "--force"] {
-        refused(&own, &own, force, 2, &["is read for this", "name another file"]);
+        refused(&own, &own, force, 64, &["is read for this", "name another file"]);
     }
     assert!(fs::read(&trace).unwrap() == before);
 
     fs::write(&out, "mine").unwrap();
-    refused(&own, &out, "", 2, &["shared.arrows exists", "--force"]);
+    refused(&own, &out, "", 64, &["shared.arrows exists", "--force"]);
     assert_eq!(fs::read(&out).unwrap(), b"mine");
     run_words(&format!("trace anonymize {own} -o {out} --force")).ok();
     assert_eq!(events(Path::new(&out)), events(&trace));
@@ -79,7 +79,7 @@ fn what_is_refused() {
     let cut = path.join("cut.arrows");
     fs::write(&cut, &before[..before.len() - 20]).unwrap();
     let cut = cut.display().to_string();
-    refused(&cut, &out, "", 2, &["cut.arrows", "--partial"]);
+    refused(&cut, &out, "", 65, &["cut.arrows", "--partial"]);
     assert!(!Path::new(&out).exists());
     run_words(&format!("trace anonymize {cut} -o {out} --partial")).ok();
     let info = run(["trace", "info", &out]).ok();
@@ -88,10 +88,10 @@ fn what_is_refused() {
 
     let junk = path.join("junk").display().to_string();
     fs::write(&junk, "junk").unwrap();
-    refused(&junk, &out, "", 2, &["junk", "not a Freehold trace"]);
+    refused(&junk, &out, "", 65, &["junk", "not a Freehold trace"]);
     for blur in ["1", "-1ms", "2h", "soon"] {
         let ran = run_words(&format!("trace anonymize {own} -o {out} --blur={blur}"));
-        ran.fails(2, &["--blur", "with its unit"]);
+        ran.fails(64, &["--blur", "with its unit"]);
     }
     assert!(!Path::new(&out).exists());
     assert!(names(path).iter().all(|name| !name.contains("partial")));

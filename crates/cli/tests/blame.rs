@@ -77,7 +77,7 @@ fn without_page_owner_the_flags_tell_what_keeps_a_block() {
     assert_eq!((pairs["kept"].as_u64(), pairs["order"].as_u64()), (Some(2), Some(10)));
     assert_eq!(blame(root.path(), "--order 8 --json").ok().json()["kept"], 3);
     let text = blame(&root.path().join("../nowhere"), "");
-    text.fails(2, &["nowhere"]);
+    text.fails(66, &["nowhere"]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn with_page_owner_the_code_is_named() {
         written,
         "kernel pages;vfs_write;pipe_write;__alloc_pages_noprof 1000\npage tables 1000\nslab 1000\n"
     );
-    blame(root.path(), &words).fails(2, &["graph.folded", "--force"]);
+    blame(root.path(), &words).fails(64, &["graph.folded", "--force"]);
     let text = blame(root.path(), "--rows 1").ok().stdout;
     assert!(
         text.starts_with("3 blocks of 2 MiB are kept by unmovable pages. By whom is known of 2 (66.7 %)"),
@@ -104,7 +104,7 @@ fn with_page_owner_the_code_is_named() {
     );
     assert!(text.contains("and 2 more") && text.contains("those of page_owner"), "{text}");
     fs::write(debug.join("page_owner"), "Page allocated via order x\n").expect("a file");
-    blame(root.path(), "").fails(2, &["page_owner:2", "the frame of a page"]);
+    blame(root.path(), "").fails(65, &["page_owner:2", "the frame of a page"]);
 }
 
 /// What the kernel counts, with a row of `pipes` pages.
@@ -194,12 +194,12 @@ fn an_account_by_code_that_is_no_longer_kept_is_not_told() {
 #[test]
 fn what_cannot_be_is_refused() {
     let root = machine([KERNEL; 4]);
-    blame(root.path(), "--zone Movable").fails(2, &["no such zone has memory", "Normal of node 0"]);
-    blame(root.path(), "--node 7").fails(2, &["no such zone has memory"]);
-    blame(root.path(), "--size 3M").fails(2, &["2 MiB and 4 MiB"]);
-    blame(root.path(), "-- /no/such/program").fails(2, &["/no/such/program", "Check its name"]);
-    let ran = blame(root.path(), "--for 0.1").ok();
+    blame(root.path(), "--zone Movable").fails(64, &["no such zone has memory", "Normal of node 0"]);
+    blame(root.path(), "--node 7").fails(64, &["no such zone has memory"]);
+    blame(root.path(), "--size 3M").fails(64, &["2 MiB and 4 MiB"]);
+    blame(root.path(), "-- /no/such/program").fails(64, &["/no/such/program", "Check its name"]);
+    let ran = blame(root.path(), "--duration 0.1").ok();
     assert!(ran.stdout.contains("allocations are not watched"), "{}", ran.stdout);
     fs::remove_file(root.path().join("proc/kpageflags")).expect("a file");
-    blame(root.path(), "").fails(3, &["kpageflags"]);
+    blame(root.path(), "").fails(69, &["kpageflags"]);
 }

@@ -17,7 +17,7 @@ fn the_version_says_commit_sensor_and_libc() {
 #[test]
 fn each_shell_completes_each_command() {
     for shell in ["bash", "zsh", "fish"] {
-        let said = run(["completions", shell]).ok().stdout;
+        let said = run(["dev", "completions", shell]).ok().stdout;
         for command in ["check", "repair", "snapshot", "record", "completions"] {
             assert!(said.contains(command), "{shell} does not complete {command}");
         }
@@ -28,11 +28,11 @@ fn each_shell_completes_each_command() {
 fn each_command_has_a_page_of_the_manual() {
     let folder = tempfile::tempdir().unwrap();
     let pages = folder.path().join("man1");
-    run(["man".as_ref(), pages.as_os_str()]).ok();
+    run(["dev", "man", pages.to_str().expect("UTF-8")]).ok();
     for page in ["freehold.1", "freehold-check.1", "freehold-repair.1", "freehold-trace-info.1"] {
         let text = fs::read_to_string(pages.join(page)).unwrap();
         assert!(text.contains(".SH SYNOPSIS"), "{page}: {text}");
     }
-    let refused = freehold(["man"]).arg(pages.join("freehold.1/below")).output().unwrap();
-    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    let refused = freehold(["dev", "man"]).arg(pages.join("freehold.1/below")).output().unwrap();
+    assert_eq!(refused.status.code(), Some(74), "{refused:?}");
 }

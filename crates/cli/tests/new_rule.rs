@@ -1,4 +1,4 @@
-//! `freehold new-rule`: a crate for a rule of placement.
+//! `freehold dev new-rule`: a crate for a rule of placement.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 fn a_crate_is_made_with_the_versions_of_the_source() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("fullest-first");
-    let words = ["new-rule", "fullest-first", "--source", SOURCE, "-o", folder.to_str().unwrap()];
+    let words = ["dev", "new-rule", "fullest-first", "--source", SOURCE, "-o", folder.to_str().unwrap()];
     let said = run(words).ok().stdout;
     assert!(said.contains("fullest-first/Cargo.toml -- TRACE.arrows"), "{said}");
     assert_eq!(names(place.path()), ["fullest-first"]);
@@ -32,7 +32,7 @@ fn a_crate_is_made_with_the_versions_of_the_source() {
 fn the_source_is_found_from_below_it() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("mine");
-    let mut command = freehold(["new-rule", "mine", "-o", folder.to_str().unwrap()]);
+    let mut command = freehold(["dev", "new-rule", "mine", "-o", folder.to_str().unwrap()]);
     let ran = command.current_dir(Path::new(SOURCE).join("crates/lab/src")).output().unwrap();
     assert!(ran.status.success(), "{ran:?}");
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
@@ -53,15 +53,23 @@ fn what_is_wrong_is_named_and_leaves_nothing() {
         assert!(ran.status.code() == Some(code) && told.contains(part), "{words:?}: {ran:?}");
     };
     for name in ["", "9", "-x", "a b", "a/b", "../a", "é", "std", "build", "freehold"] {
-        refused(&["new-rule", "--source", SOURCE, "--", name], 2, "name");
+        refused(&["dev", "new-rule", "--source", SOURCE, "--", name], 64, "name");
     }
-    refused(&["new-rule", "mine"], 2, "name a checkout with --source");
-    refused(&["new-rule", "mine", "--source", &at("there")], 2, "is not Freehold's source");
+    refused(&["dev", "new-rule", "mine"], 64, "name a checkout with --source");
+    refused(&["dev", "new-rule", "mine", "--source", &at("there")], 64, "is not Freehold's source");
     for there in ["there", "link", "file"] {
-        refused(&["new-rule", "mine", "--source", SOURCE, "-o", &at(there)], 4, "exists");
+        refused(&["dev", "new-rule", "mine", "--source", SOURCE, "-o", &at(there)], 74, "exists");
     }
-    refused(&["new-rule", "mine", "--source", SOURCE, "-o", &at("file/below")], 4, "cannot be written");
-    refused(&["new-rule", "mine", "--source", SOURCE, "-o", &at("nowhere/below")], 4, "cannot be written");
+    refused(
+        &["dev", "new-rule", "mine", "--source", SOURCE, "-o", &at("file/below")],
+        74,
+        "cannot be written",
+    );
+    refused(
+        &["dev", "new-rule", "mine", "--source", SOURCE, "-o", &at("nowhere/below")],
+        74,
+        "cannot be written",
+    );
     assert_eq!(names(place.path()), ["file", "link", "there"]);
     assert_eq!(names(&place.path().join("there")), [""; 0]);
 }

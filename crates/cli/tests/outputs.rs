@@ -18,18 +18,18 @@ fn folders_that_take_no_file() {
     let sub = sub.display().to_string();
     let before = names(folder.path());
     for (output, code, remedy) in [
-        (missing.as_str(), 4, "make its folder first"),
-        ("/proc/out.arrows", 4, "cannot be created"),
-        (&sub, 2, "exists"),
+        (missing.as_str(), 74, "make its folder first"),
+        ("/proc/out.arrows", 74, "cannot be created"),
+        (&sub, 64, "exists"),
     ] {
         run(["trace", "repack", &trace, "-o", output]).fails(code, &[output, remedy]);
         let args = common::import_args(Path::new(&text), Path::new(output));
         run(args).fails(code, &[output, remedy]);
         run(["record", "-o", output, "--duration", "1"]).fails(code, &[output, remedy]);
     }
-    run(["compare", &trace, "--svg", &missing]).fails(4, &[&missing, "make its folder first"]);
-    run(["trace", "repack", &trace, "-o", &sub, "--force"]).fails(4, &[&sub, "it is a folder"]);
-    run(["record", "-o", &sub, "--force"]).fails(4, &[&sub, "it is a folder"]);
+    run(["compare", &trace, "--svg", &missing]).fails(74, &[&missing, "make its folder first"]);
+    run(["trace", "repack", &trace, "-o", &sub, "--force"]).fails(74, &[&sub, "it is a folder"]);
+    run(["record", "-o", &sub, "--force"]).fails(74, &[&sub, "it is a folder"]);
     assert_eq!(names(folder.path()), before);
 }
 
@@ -41,12 +41,12 @@ fn standard_output_that_takes_nothing() {
     command.stdout(full.try_clone().unwrap());
     let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(4), "{message}");
+    assert_eq!(output.status.code(), Some(74), "{message}");
     assert!(message.contains("standard output cannot be written"), "{message}");
 
     let mut command = freehold(["trace", "info", "missing"]);
     command.stderr(full);
-    assert_eq!(command.status().unwrap().code(), Some(2), "messages that nobody can hear");
+    assert_eq!(command.status().unwrap().code(), Some(66), "messages that nobody can hear");
 }
 
 #[test]
@@ -54,7 +54,8 @@ fn a_reader_that_stops_reading() {
     let (_folder, trace) = made_up_trace();
     let trace = trace.to_str().unwrap();
     let many = ["trace", "head", trace, "-n", "100000"];
-    for args in [&many[..], &["trace", "info", trace, "--json"], &["compare", trace, "--repeat", "1"]] {
+    for args in [&many[..], &["trace", "info", trace, "--json"], &["compare", trace, "--timing-rounds", "1"]]
+    {
         let mut command = freehold(args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut reader = BufReader::with_capacity(16, child.stdout.take().unwrap());

@@ -59,22 +59,22 @@ fn the_plan_is_the_least_that_is_enough() {
         }
         ran.stdout
     };
-    let enough = told("--size 4K --blocks 2000", 0, &["DONE: nothing was to be done: 2038 blocks of 4 KiB"]);
+    let enough = told("--need 4K=2000", 0, &["DONE: nothing was to be done: 2038 blocks of 4 KiB"]);
     assert_eq!(enough.lines().count(), 1, "{enough}");
     let compacts = told(
-        "--size 2M --blocks 3",
+        "--need 2M=3",
         1,
         &[
             "PLANNED: 0 blocks of 2 MiB are free now, 3 were asked for.",
-            "Do: freehold repair --size 2M --blocks 3 (compacts: 3 expected, 0 are free)",
+            "Do: freehold repair --need 2M=3 (compacts: 3 expected, 0 are free)",
             "1. compact node 0: 3 blocks foretold after it, at least",
         ],
     );
     assert!(!compacts.contains("page cache"), "{compacts}");
-    let drops = told("--blocks 4", 1, &["1. drop page cache of node 0", "2. compact node 0"]);
+    let drops = told("--need 4", 1, &["1. drop page cache of node 0", "2. compact node 0"]);
     assert!(drops.starts_with("PLANNED"), "{drops}");
-    told("--blocks 8", 2, &["CANNOT: 0 blocks of 2 MiB are free now, 8 were asked for"]);
-    let json = repair(root.path(), "--dry-run --json --blocks 4").json();
+    told("--need 8", 2, &["CANNOT: 0 blocks of 2 MiB are free now, 8 were asked for"]);
+    let json = repair(root.path(), "--dry-run --json --need 4").json();
     let steps = json["plan"]["steps"].as_array().expect("steps");
     assert_eq!((json["ending"].as_str(), json["exit_code"].as_u64()), (Some("planned"), Some(1)));
     assert_eq!(
@@ -91,9 +91,9 @@ fn what_is_dirty_is_written_back_before_anything_is_given_up() {
     let dirty = CACHE | 1 << 4;
     let root = machine([dirty, dirty, SLAB, SLAB, SLAB, SLAB, SLAB, SLAB]);
     let plan = |words: &str| repair(root.path(), &format!("--dry-run {words}"));
-    assert_eq!(plan("--blocks 2").code, Some(2), "{}", plan("--blocks 2").stdout);
+    assert_eq!(plan("--need 2").code, Some(2), "{}", plan("--need 2").stdout);
     fs::write(root.path().join("proc/vmstat"), "nr_dirty 500\nnr_writeback 12\n").expect("a file");
-    let told = plan("--blocks 2");
+    let told = plan("--need 2");
     assert_eq!(told.code, Some(1), "{}", told.stdout);
     assert!(told.stdout.contains("1. write back 512 dirty pages"), "{}", told.stdout);
     assert!(
@@ -101,7 +101,7 @@ fn what_is_dirty_is_written_back_before_anything_is_given_up() {
         "{}",
         told.stdout
     );
-    assert_eq!(plan("--blocks 3").code, Some(2), "slab pages stay");
+    assert_eq!(plan("--need 3").code, Some(2), "slab pages stay");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn who_must_let_go_is_named() {
     {
         fs::write(pool.join(name), format!("{number}\n")).expect("a file");
     }
-    let ran = repair(root.path(), "--dry-run --blocks 8");
+    let ran = repair(root.path(), "--dry-run --need 8");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     let first = ran.stdout.lines().next().expect("a line");
     let told =
@@ -136,7 +136,7 @@ fn who_must_let_go_is_named() {
 #[test]
 fn ranges_are_left_to_whoever_asks_for_them() {
     let root = machine([ANON, SLAB, SLAB, SLAB, CACHE, CACHE, CACHE, CACHE]);
-    let ran = repair(root.path(), "--dry-run --size 8M");
+    let ran = repair(root.path(), "--dry-run --need 8M");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     for text in ["CANNOT: ", "only for whoever asks for them", "hugepages-8192kB/nr_hugepages", "1 expected"]
     {
@@ -158,9 +158,9 @@ fn what_cannot_be_used_is_refused() {
     let root = machine([ANON; 8]);
     repair(root.path(), "--yes").fails(3, &["--root", "Add --dry-run"]);
     repair(root.path(), "--dry-run --node 1").fails(3, &["node 1 has no memory"]);
-    repair(root.path(), "--dry-run --size 3M").fails(3, &["3 MiB is no power of two"]);
+    repair(root.path(), "--dry-run --need 3M").fails(3, &["3 MiB is no power of two"]);
     for words in
-        ["--stall-budget 50", "--stall-budget 0ms", "--blocks 0", "--size 0", "--no-such", "--yes --dry-run"]
+        ["--stall-budget 50", "--stall-budget 0ms", "--need 0", "--need 0", "--no-such", "--yes --dry-run"]
     {
         assert_eq!(run_words(&format!("repair {words}")).code, Some(3), "{words}");
     }

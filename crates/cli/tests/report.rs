@@ -12,7 +12,7 @@ use crate::common::compared::PIPES;
 use crate::common::{self, ERAS, made_up_trace, names, run};
 
 fn compare(args: &[&str]) -> common::Ran {
-    run(["compare", "--repeat", "1", "--replicates", "2"].iter().chain(args))
+    run(["compare", "--timing-rounds", "1", "--replicates", "2"].iter().chain(args))
 }
 
 fn text(path: &Path) -> &str {
@@ -147,7 +147,7 @@ fn several_traces_in_every_form() {
         "{files:?}"
     );
     let svg = folder.path().join("one.svg");
-    compare(&[both[0], both[1], "--svg", text(&svg)]).fails(2, &["--svg draws one trace", "--out"]);
+    compare(&[both[0], both[1], "--svg", text(&svg)]).fails(64, &["--svg draws one trace", "--out"]);
 }
 
 #[test]
@@ -162,14 +162,14 @@ fn nothing_half_written_is_left() {
     fs::create_dir(at("full")).unwrap();
     fs::write(at("full/file"), "precious").unwrap();
     let before = names(folder.path());
-    compare(&[trace, "--html", &at("report.html")]).fails(2, &["report.html", "exists", "--force"]);
-    compare(&[trace, "--html", &at("missing/report.html")]).fails(4, &["make its folder first"]);
-    compare(&[trace, "--out", &at("full")]).fails(2, &["full", "not empty", "name a folder"]);
-    compare(&[trace, "--out", &at("bad.arrows")]).fails(2, &["is no folder"]);
-    compare(&[trace, "--out", &at("missing/out")]).fails(4, &["make its folder first"]);
+    compare(&[trace, "--html", &at("report.html")]).fails(64, &["report.html", "exists", "--force"]);
+    compare(&[trace, "--html", &at("missing/report.html")]).fails(74, &["make its folder first"]);
+    compare(&[trace, "--out", &at("full")]).fails(64, &["full", "not empty", "name a folder"]);
+    compare(&[trace, "--out", &at("bad.arrows")]).fails(64, &["is no folder"]);
+    compare(&[trace, "--out", &at("missing/out")]).fails(74, &["make its folder first"]);
     for bad in ["bad.arrows", "cut.arrows", "missing.arrows"] {
         let (page, out) = (at("new.html"), at("new"));
-        compare(&[trace, &at(bad), "--html", &page, "--out", &out]).fails(2, &[bad]);
+        compare(&[trace, &at(bad), "--html", &page, "--out", &out]).fails(65, &[bad]);
     }
     assert_eq!(names(folder.path()), before);
     assert_eq!(fs::read(at("report.html")).unwrap(), b"precious");

@@ -152,14 +152,14 @@ fn addresses_that_cannot_be_had_are_explained() {
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(stderr.contains(words), "{stderr}");
     };
-    fails(&server.address, 2, "Another program has it");
-    fails("192.0.2.1:9321", 2, "Name an address of this machine");
-    fails("nonsense", 2, "such as 127.0.0.1:9321");
+    fails(&server.address, 64, "Another program has it");
+    fails("192.0.2.1:9321", 64, "Name an address of this machine");
+    fails("nonsense", 64, "such as 127.0.0.1:9321");
     let empty = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
     command.args(["serve", "--sensor", "procfs", "--listen", "127.0.0.1:0", "--root"]).arg(empty.path());
     let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "a machine without /proc: {output:?}");
+    assert_eq!(output.status.code(), Some(66), "a machine without /proc: {output:?}");
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn metrics_page_watch_and_check_have_one_verdict() {
             command.args(args).arg("--root").arg(&root);
             command
         };
-        let checked = freehold(&["check", "--json", "--size", size]).output().expect("the binary starts");
+        let checked = freehold(&["check", "--json", "--need", size]).output().expect("the binary starts");
         let checked: Value = serde_json::from_slice(&checked.stdout).expect("JSON");
         let mut serve = freehold(&["serve", "--interval", "0.1", "--listen", "127.0.0.1:0"]);
         let server = Server::run(&mut serve);

@@ -53,7 +53,7 @@ fn what_is_in_the_way_stays_unless_it_is_a_dead_socket() {
             "--socket",
             socket.to_str().unwrap(),
         ]);
-        ran.fails(2, &["cannot listen", why, "--socket"]);
+        ran.fails(64, &["cannot listen", why, "--socket"]);
     };
     fs::write(path("file"), "dear").unwrap();
     refused(&path("file"), "something else");

@@ -40,7 +40,7 @@ fn a_file_is_written_once_and_replaced_only_by_force() {
         assert!(after.split(' ').count() <= 2, "a value and no time: {line}");
     }
     let refused = metrics_file(&machine, &file, &[]).output().unwrap();
-    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert_eq!(refused.status.code(), Some(64), "{refused:?}");
     assert!(said(&refused).contains("--force"), "{refused:?}");
     let all = metrics_file(&machine, &file, &["--force", "--all"]).output().unwrap();
     assert!(all.status.success(), "{all:?}");
@@ -55,7 +55,7 @@ fn names_that_node_exporter_does_not_read_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["freehold.txt", "freehold", "freehold.prom.tmp"] {
         let refused = metrics_file(&machine, &folder.path().join(name), &[]).output().unwrap();
-        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert_eq!(refused.status.code(), Some(64), "{refused:?}");
         assert!(said(&refused).contains(".prom"), "{refused:?}");
     }
     assert!(names(folder.path()).is_empty());
@@ -68,7 +68,7 @@ fn an_option_of_this_format_is_refused_with_others() {
     let mut snapshot = Command::new(env!("CARGO_BIN_EXE_freehold"));
     snapshot.args(["snapshot", "--format", "json", "--all", "--root"]).arg(machine.0.path());
     let output = snapshot.arg("-o").arg(folder.path().join("x.json")).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(output.status.code(), Some(64), "{output:?}");
     assert!(said(&output).contains("--format metrics"), "{output:?}");
 }
 

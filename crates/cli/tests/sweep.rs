@@ -61,7 +61,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
 
     let mut child = started(&trace, &killed, 3);
     let second = finish(sweep(&[&trace], &killed, &VARY));
-    second.fails(2, &["another freehold writes", "name another file"]);
+    second.fails(64, &["another freehold writes", "name another file"]);
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!killed.exists());
@@ -72,7 +72,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
     fs::write(journal(&killed), text).unwrap();
 
     let other = finish(sweep(&[&trace], &killed, &["--vary", "era=freehold"]));
-    other.fails(2, &["--restart", "killed.parquet.journal"]);
+    other.fails(64, &["--restart", "killed.parquet.journal"]);
     let ran = finish(sweep(&[&trace], &killed, &VARY)).ok();
     assert!(ran.stderr.contains(&format!("{done} of {RUNS} runs were done already")), "{}", ran.stderr);
     let found = rows(&killed);
@@ -80,7 +80,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
     found.iter().zip(&expected).for_each(|(found, expected)| assert_eq!(found, expected));
     assert!(!journal(&killed).exists());
 
-    finish(sweep(&[&trace], &killed, &VARY)).fails(2, &["exists", "--force"]);
+    finish(sweep(&[&trace], &killed, &VARY)).fails(64, &["exists", "--force"]);
     drop(started(&trace, &folder.path().join("new.parquet"), 1).kill());
     let new = folder.path().join("new.parquet");
     let ran = loop {
@@ -101,7 +101,7 @@ fn a_trace_that_fails_does_not_lose_the_others() {
     fs::write(&text, "no trace").unwrap();
     let missing = folder.path().join("missing");
     let ran: Ran = finish(sweep(&[&text, &trace, &missing], &output, &["--vary", "hygiene=on,off", "--csv"]));
-    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    assert_eq!(ran.code, Some(75), "{}", ran.stderr);
     assert!(ran.stderr.contains("4 of 6 runs failed"), "{}", ran.stderr);
     let rows = rows(&output);
     assert_eq!(rows.len(), 6);
@@ -120,7 +120,7 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
     let output = folder.path().join("out.parquet");
     let refused = |vary: &str, words: &[&str]| {
         let ran = finish(sweep(&[Path::new("x.arrows")], &output, &["--vary", vary]));
-        ran.fails(2, words);
+        ran.fails(64, words);
     };
     refused(
         "swappiness=60",
@@ -131,10 +131,10 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
     refused("counts=on,on", &["the value on twice"]);
     refused("counts", &["SETTING=VALUE"]);
     let twice = sweep(&[Path::new("x")], &output, &["--vary", "counts=on", "--vary", "counts=off"]);
-    finish(twice).fails(2, &["counts is given twice"]);
+    finish(twice).fails(64, &["counts is given twice"]);
     fs::write(journal(&output), "something else\n").unwrap();
     let (_beside, trace) = made_up_trace();
-    finish(sweep(&[&trace], &output, &[])).fails(2, &["is no journal of a sweep", "--restart"]);
+    finish(sweep(&[&trace], &output, &[])).fails(65, &["is no journal of a sweep", "--restart"]);
     assert_eq!(names(folder.path()), ["out.parquet.journal"], "nothing half-written");
 }
 
@@ -145,7 +145,7 @@ fn a_setting_for_which_a_trace_cannot_answer_is_refused_by_name() {
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/database-3.arrows");
     let vary = ["--vary", "compaction_proactiveness=20,100"];
     let refused = finish(sweep(&[&recorded], &output, &vary));
-    refused.fails(2, &["database-3.arrows", "compaction_proactiveness cannot be varied", "record again"]);
+    refused.fails(64, &["database-3.arrows", "compaction_proactiveness cannot be varied", "record again"]);
     assert!(names(folder.path()).is_empty(), "nothing is left behind");
     // A trace that does not tell of compaction can answer.
     let (_small, trace) = small_trace();
@@ -185,7 +185,7 @@ fn a_damaged_journal_loses_a_run_and_not_the_sweep() {
     flipped[20] ^= 1;
     fs::write(&journal_path, flipped).unwrap();
     let other = finish(sweep(&[&trace], &output, &["--vary", "era=freehold"]));
-    other.fails(2, &["is no journal of a sweep", "--restart"]);
+    other.fails(65, &["is no journal of a sweep", "--restart"]);
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn a_mistyped_trace_replaces_nothing() {
     let before = fs::read(&output).unwrap();
     let mistyped = folder.path().join("smal.arrows");
     let ran = finish(sweep(&[&mistyped], &output, &["--vary", "counts=on", "--force"]));
-    ran.fails(2, &["smal.arrows", "cannot be opened", "check the path"]);
+    ran.fails(66, &["smal.arrows", "cannot be opened", "check the path"]);
     assert!(fs::read(&output).unwrap() == before, "the good file stays");
     assert!(!journal(&output).exists());
     // A trace that can be opened and not replayed.
@@ -204,7 +204,7 @@ fn a_mistyped_trace_replaces_nothing() {
     let bytes = fs::read(&trace).unwrap();
     fs::write(&cut, &bytes[..bytes.len() - 100]).unwrap();
     let ran = finish(sweep(&[&cut], &output, &["--vary", "counts=on,off", "--force"]));
-    ran.fails(2, &["none of 2 runs succeeded", "out.parquet is not written", "cut.arrows"]);
+    ran.fails(65, &["none of 2 runs succeeded", "out.parquet is not written", "cut.arrows"]);
     assert!(fs::read(&output).unwrap() == before, "the good file stays");
     assert_eq!(names(folder.path()), ["cut.arrows", "out.parquet", "small.arrows", "small.txt"]);
 }

@@ -54,7 +54,7 @@ fn repacking_keeps_the_events() {
         assert_eq!((&before["ending"], &before["zones"]), (&after["ending"], &after["zones"]));
     }
     let refused = run(["trace", "repack", &trace, "-o", &name("fast-copy.arrows")]);
-    refused.fails(2, &["fast-copy.arrows exists", "--force"]);
+    refused.fails(64, &["fast-copy.arrows exists", "--force"]);
     run(["trace", "repack", &trace, "-o", &trace, "--force"]).ok();
     assert!(head(&trace) == head(&name("fast-copy.arrows")), "in place");
     assert_eq!(names(folder.path()), ["fast-copy.arrows", "small-copy.arrows", "small.arrows", "small.txt"]);

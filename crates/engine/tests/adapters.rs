@@ -1,4 +1,4 @@
-//! What other crates get from a memory through the adapters.
+//! The adapters for traits of other crates.
 #![expect(unsafe_code, reason = "the traits of the crate x86_64 and of heaps are unsafe to call")]
 
 use core::alloc::{GlobalAlloc, Layout};
@@ -30,7 +30,7 @@ fn frames_of_all_sizes_are_taken_and_freed() {
         let (found, _) = memory.allocated_block(Pfn(address.as_u64() / 4096)).expect("a block");
         assert_eq!(found, common::order(order));
     }
-    // SAFETY: nobody uses the frames.
+    // SAFETY: the frames are not in use.
     unsafe {
         source.deallocate_frame(giant);
         source.deallocate_frame(large);
@@ -39,7 +39,7 @@ fn frames_of_all_sizes_are_taken_and_freed() {
     assert_eq!(source.refused(), 0);
     memory.drain_all();
     assert_eq!(zone.free_pages(), pages);
-    // SAFETY: nobody uses the frame.
+    // SAFETY: the frame is not in use.
     unsafe { source.deallocate_frame(small) };
     assert_eq!(source.refused(), 1, "a second free is refused");
     assert_eq!(
@@ -64,17 +64,17 @@ fn a_memory_without_the_order_has_no_frame_of_that_size() {
 const PAGE: usize = 4096;
 const PAGES: usize = 1024;
 
-/// Frames are numbered by their addresses.
+/// A map in which a frame's number is its address divided by the page size.
 const MAP: DirectMap = DirectMap {
     address_of: |pfn| ptr::with_exposed_provenance_mut(pfn.0 as usize * PAGE),
     frame_at: |address| Pfn((address.expose_provenance() / PAGE) as u64),
     this_cpu: || 1,
 };
 
-/// Sets a heap up with pages of its own.
+/// Sets up the memory of a heap with newly allocated pages.
 fn fill(memory: &StaticMemory<Platform>) {
     let layout = Layout::from_size_align(PAGES * PAGE, PAGE << 10).expect("a layout");
-    // SAFETY: the layout has bytes.
+    // SAFETY: the layout is not empty.
     let arena = unsafe { std::alloc::alloc(layout) };
     assert!(!arena.is_null());
     let first = (arena.expose_provenance() / PAGE) as u64;
@@ -86,10 +86,10 @@ fn fill(memory: &StaticMemory<Platform>) {
 
 #[test]
 fn a_heap_hands_out_whole_blocks() {
-    // SAFETY: the map is one of the addresses themselves.
+    // SAFETY: the map derives frame numbers from the addresses themselves.
     static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(PAGE, MAP) };
     let layout = |size, align| Layout::from_size_align(size, align).expect("a layout");
-    // SAFETY: layouts have bytes, and each address goes back once, with its layout.
+    // SAFETY: no layout is empty, and each address is freed once, with its layout.
     unsafe {
         assert!(HEAP.alloc(layout(1, 1)).is_null(), "nothing is set up");
         fill(HEAP.memory());
@@ -122,7 +122,7 @@ fn a_heap_hands_out_whole_blocks() {
 
 #[test]
 fn threads_share_a_heap() {
-    // SAFETY: the map is one of the addresses themselves.
+    // SAFETY: the map derives frame numbers from the addresses themselves.
     static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(PAGE, MAP) };
     fill(HEAP.memory());
     thread::scope(|scope| {
@@ -131,7 +131,7 @@ fn threads_share_a_heap() {
                 for round in 0..500 {
                     let size = PAGE * (1 + round % 5);
                     let layout = Layout::from_size_align(size, 1).expect("a layout");
-                    // SAFETY: the layout has bytes, and the block goes back once.
+                    // SAFETY: the layout is not empty, and the block is freed once.
                     unsafe {
                         let address = HEAP.alloc(layout);
                         assert!(!address.is_null());

@@ -1,4 +1,4 @@
-//! Frees that a caller had no right to: the right error, and nothing has changed.
+//! Invalid frees return the right error, and change nothing.
 
 use crate::common::dump::dump;
 use crate::common::{self, all_switch_sets, geometry, metadata, order, plain_zone, request};
@@ -6,10 +6,10 @@ use freehold::{FreeError, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, 
 
 type Machine<'m> = Memory<'m, common::Platform>;
 
-/// A block that each case prepares, then frees wrongly.
+/// One kind of invalid free.
 struct Case {
     name: &'static str,
-    /// Brings the machine into the state and answers the free that is wrong: CPU, frame, order.
+    /// Prepares the machine, and returns the invalid free: CPU, frame, order.
     prepare: fn(&Machine<'_>) -> (u16, Pfn, u8),
     error: FreeError,
 }
@@ -18,7 +18,7 @@ fn take(memory: &Machine<'_>, size: u8) -> Pfn {
     memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, size)).expect("free pages")
 }
 
-/// A block freed once already; `size` decides whether it waits on a per-CPU list.
+/// Returns a block that is already free. `size` decides whether it is on a per-CPU list.
 fn freed(memory: &Machine<'_>, size: u8) -> Pfn {
     let pfn = take(memory, size);
     memory.free(0, pfn, order(size)).expect("allocated");
@@ -124,7 +124,7 @@ fn on_a_machine(switches: Switches, act: impl FnOnce(&Machine<'_>)) {
 }
 
 #[test]
-fn a_bad_free_is_named_and_changes_nothing() {
+fn bad_free_returns_its_error_and_changes_nothing() {
     for (name, switches) in all_switch_sets() {
         for case in CASES {
             on_a_machine(switches, |memory| {
@@ -140,7 +140,7 @@ fn a_bad_free_is_named_and_changes_nothing() {
 }
 
 #[test]
-fn splitting_what_is_not_ones_own_changes_nothing() {
+fn invalid_split_changes_nothing() {
     on_a_machine(freehold::Era::Freehold.switches(), |memory| {
         let (own, free) = (take(memory, 3), freed(memory, 2));
         let before = dump(memory);

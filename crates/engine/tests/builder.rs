@@ -1,4 +1,4 @@
-//! A memory is built from ranges of frames.
+//! Building a memory from ranges of frames.
 
 use core::mem::MaybeUninit;
 
@@ -14,7 +14,7 @@ fn bytes(builder: &MemoryBuilder<'_>) -> Vec<MaybeUninit<u8>> {
 
 #[test]
 fn ranges_become_zones_with_holes() {
-    // In no order; one lies in two zones.
+    // The ranges are unordered, and one lies in two zones.
     let ranges =
         [Pfn(0xff000)..Pfn(0x10_2000), Pfn(0x10)..Pfn(0x90), Pfn(0x2000)..Pfn(0x4000), Pfn(9)..Pfn(9)];
     for era in Era::ALL {
@@ -45,7 +45,7 @@ fn ranges_become_zones_with_holes() {
     }
 }
 
-/// The builder is a short way to what a configuration says at length.
+/// The builder and a full configuration set up the same zone.
 #[test]
 fn one_range_is_the_zone_that_linux_would_set_up() {
     let ranges = [Pfn(0x400)..Pfn(0x8400)];
@@ -71,7 +71,7 @@ fn one_range_is_the_zone_that_linux_would_set_up() {
 }
 
 #[test]
-fn ranges_that_are_none_are_refused() {
+fn empty_and_overlapping_ranges_are_refused() {
     let build = |ranges: &[core::ops::Range<Pfn>]| {
         let builder = MemoryBuilder::new(ranges, 1);
         builder.build::<Platform>(&mut bytes(&builder)).map(|_| ()).expect_err("no memory")

@@ -1,4 +1,4 @@
-//! Blocks are allocated by their addresses.
+//! Allocation of blocks by their addresses.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use freehold::{
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
-/// The first frame of the test's zone, and its pages: four pageblocks of 16, and three pages behind them.
+/// The first frame of the test's zone and, in `PAGES`, its pages: four pageblocks of 16, and three pages behind them.
 const START: u64 = 0x400;
 const PAGES: u64 = 67;
 
@@ -72,7 +72,7 @@ fn a_page_on_a_cpus_list_is_drained_and_taken() {
         memory.alloc_at(pfn, Order::ZERO).unwrap_or_else(|error| panic!("{}: {error}", era.name()));
         assert_eq!(zone.percpu_pages(0), 0, "{}", era.name());
         assert_eq!(zone.free_pages(), PAGES - 1, "{}", era.name());
-        // Nobody else gets it.
+        // No other request gets the page.
         let mut taken = BTreeSet::from([pfn]);
         while let Ok(other) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0)) {
             assert!(taken.insert(other), "{}: {other} twice", era.name());
@@ -82,7 +82,7 @@ fn a_page_on_a_cpus_list_is_drained_and_taken() {
 }
 
 #[test]
-fn a_refusal_says_why_and_changes_nothing() {
+fn refusal_names_the_reason_and_changes_nothing() {
     each_era(|memory, era| {
         let zone = &memory.zones()[0];
         zone.set_block_type(Pfn(0x440), Migratetype::Cma).expect_err("it has free pages");
@@ -111,7 +111,7 @@ fn a_refusal_says_why_and_changes_nothing() {
 }
 
 #[test]
-fn reserved_frames_holes_and_cma_are_left_alone() {
+fn reserved_frames_holes_and_cma_are_refused() {
     for era in Era::ALL {
         let zones = [plain_zone(START, 64)];
         let config = machine(&zones, era.switches());
@@ -131,9 +131,9 @@ fn reserved_frames_holes_and_cma_are_left_alone() {
     }
 }
 
-/// Free pageblocks of types that do not mix are two blocks on two lists.
+/// Two free pageblocks whose types do not merge are two blocks on two lists.
 #[test]
-fn a_block_over_two_lists_is_taken_whole() {
+fn block_across_two_lists_is_allocated() {
     for era in Era::ALL {
         let zones = [plain_zone(START, 64)];
         let config = machine(&zones, era.switches());
@@ -153,7 +153,7 @@ fn a_block_over_two_lists_is_taken_whole() {
 }
 
 #[test]
-fn a_taken_block_keeps_its_pageblock_until_it_may_be_moved() {
+fn pageblock_is_isolated_only_after_set_movable() {
     each_era(|memory, era| {
         let zone = &memory.zones()[0];
         memory.alloc_at(Pfn(0x410), Order::ZERO).expect("free");
@@ -163,7 +163,7 @@ fn a_taken_block_keeps_its_pageblock_until_it_may_be_moved() {
     });
 }
 
-/// Of callers that want one block at the same time one gets it, while others allocate and free around it.
+/// Several callers request the same block at the same time. One gets it, while others allocate and free around it.
 #[test]
 fn one_of_many_callers_gets_the_block() {
     for era in Era::ALL {
@@ -178,7 +178,7 @@ fn one_of_many_callers_gets_the_block() {
             thread::scope(|scope| {
                 for _ in 0..2 {
                     scope.spawn(|| {
-                        // A page that another thread has for a moment is worth another try.
+                        // Another thread may have a page of the block for a moment, so the request is repeated.
                         while let Err(error) = memory.alloc_at(target, order(1)) {
                             if winners.load(Ordering::Relaxed) > 0 {
                                 return;

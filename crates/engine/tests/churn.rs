@@ -1,4 +1,4 @@
-//! Random requests against every set of switches; every invariant holds after every step.
+//! Random requests with every set of switches. Every invariant holds after every step.
 
 use crate::common::{self, Random, all_free, all_switch_sets, config, metadata, order, zone};
 use freehold::{GfpFlags, Memory, Order, Pfn, Request, Switches, ZoneType};
@@ -12,7 +12,7 @@ const GFPS: [GfpFlags; 6] = [
     GfpFlags::DMA32.union(GfpFlags::KERNEL),
 ];
 
-/// Mostly small blocks, sometimes every size.
+/// Returns a random order: mostly small, sometimes any.
 fn random_order(random: &mut Random) -> Order {
     match random.below(10) {
         0 => order(random.below(11) as u8),
@@ -32,7 +32,7 @@ struct Churn<'a, 'm> {
 impl Churn<'_, '_> {
     fn step(&mut self) {
         let cpu = self.random.below(2) as u16;
-        // Phases of filling up and of emptying, so that fallbacks and failures happen.
+        // Phases that fill and that empty memory alternate, so that fallbacks and failures happen.
         let filling = self.steps / 400 % 3 < 2;
         self.steps += 1;
         match self.random.below(100) {
@@ -114,7 +114,7 @@ fn run(name: &str, switches: Switches, seed: u64, steps: u32) {
     }
 }
 
-/// A test for every second set, so that they run beside each other. Each set has a seed of its own.
+/// Tests every second set of switches, so that two tests run in parallel. Each set has its own seed.
 fn invariants_hold_after_every_step(first: usize) {
     for (number, (name, switches)) in all_switch_sets().into_iter().enumerate().skip(first).step_by(2) {
         run(&name, switches, 1 + number as u64, 4000);

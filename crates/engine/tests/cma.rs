@@ -1,9 +1,9 @@
-//! CMA pageblocks: for movable requests only, and first once they hold most of what is free.
+//! CMA pageblocks: only movable requests use them, and use them first if they have most of the free pages.
 
 use crate::common::{self, geometry, listed, metadata, plain_zone, request};
 use freehold::{AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, ZoneConfig};
 
-/// `ordinary` free movable pageblocks of 16 pages, and two CMA pageblocks behind them.
+/// Runs with `ordinary` free movable pageblocks of 16 pages, and two CMA pageblocks behind them.
 fn with_cma(
     era: Era,
     ordinary: u64,
@@ -29,7 +29,7 @@ fn cma_blocks_are_used_first_while_they_hold_more_than_half() {
         with_cma(era, 2, common::NO_LISTS, |memory| {
             let ask = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2)).expect("free pages").0 >= 0x420;
             let places: Vec<bool> = (0..8).map(|_| ask()).collect();
-            // Half is not more than half; each ordinary block makes room for one of CMA.
+            // CMA is used only above half of the free pages, so ordinary and CMA blocks alternate.
             let alternating = [false, true, false, true, false, true, false, true];
             assert_eq!(places, alternating, "{}", era.name());
             assert_eq!(memory.zone_stats().cma_fallbacks, 4, "{}", era.name());
@@ -39,11 +39,11 @@ fn cma_blocks_are_used_first_while_they_hold_more_than_half() {
 }
 
 #[test]
-fn movable_requests_turn_to_cma_before_they_mix_blocks() {
+fn movable_requests_use_cma_before_other_types() {
     for era in Era::ALL {
         with_cma(era, 3, common::NO_LISTS, |memory| {
             let zone = &memory.zones()[0];
-            // What movable requests could otherwise fall back to.
+            // The rest of this pageblock is what movable requests could otherwise fall back to.
             memory.alloc(request(GfpFlags::KERNEL, 0)).expect("free pages");
             let movable = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0));
             for _ in 0..32 + 32 {
@@ -56,7 +56,7 @@ fn movable_requests_turn_to_cma_before_they_mix_blocks() {
 }
 
 #[test]
-fn other_requests_leave_cma_alone() {
+fn only_movable_requests_use_cma() {
     for era in Era::ALL {
         with_cma(era, 1, common::NO_LISTS, |memory| {
             for gfp in [GfpFlags::KERNEL, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE] {
@@ -70,7 +70,7 @@ fn other_requests_leave_cma_alone() {
 }
 
 #[test]
-fn a_cma_page_comes_back_from_a_cpus_list_to_its_block() {
+fn drained_cma_page_returns_to_its_pageblock() {
     let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
     for era in Era::ALL {
         with_cma(era, 1, lists, |memory| {
@@ -79,7 +79,7 @@ fn a_cma_page_comes_back_from_a_cpus_list_to_its_block() {
                 (0..6).map(|_| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0)).expect("free")).collect();
             assert!(pages[0].0 >= 0x410, "{}: CMA holds two thirds", era.name());
             for pfn in pages {
-                memory.free(0, pfn, Order::ZERO).expect("a held page");
+                memory.free(0, pfn, Order::ZERO).expect("a page in use");
             }
             memory.drain_all();
             assert_eq!(listed(zone, 4, Migratetype::Cma).len(), 2, "{}: whole, and not merged", era.name());

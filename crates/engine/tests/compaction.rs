@@ -1,5 +1,5 @@
-//! Requests that reclaim and compact through an embedder: whatever it can or cannot move, every
-//! block stays whole, with its contents, and every invariant holds.
+//! Requests that reclaim and compact through an embedder. The embedder can move some blocks and not others. Every block
+//! keeps its contents, and every invariant holds.
 
 use crate::common::{
     Platform, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
@@ -31,10 +31,10 @@ fn zone_with_marks(pages: u64, marks: u64) -> ZoneConfig {
     ZoneConfig { watermarks, percpu, ..plain_zone(0x404, pages) }
 }
 
-/// Fills memory with single movable pages and frees every so many.
+/// Fills memory with single movable pages, and frees every page whose number is a multiple of `every`.
 fn scatter(memory: &Memory<'_, Platform>, owner: &mut Owner, every: u64) {
-    let whatever = MOVABLE.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
-    while let Ok(pfn) = memory.alloc(request(whatever, 0)) {
+    let any_mark = MOVABLE.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
+    while let Ok(pfn) = memory.alloc(request(any_mark, 0)) {
         owner.hold(pfn, Order::ZERO, true);
     }
     let gone: Vec<u64> = owner.in_use.keys().copied().filter(|pfn| pfn % every == 0).collect();
@@ -67,7 +67,7 @@ fn scattered_movable_pages_make_room_for_large_blocks() {
 }
 
 #[test]
-fn what_the_wish_allows_is_done_and_no_more() {
+fn gfp_flags_limit_reclaim_and_compaction() {
     let without = |flags: GfpFlags| (MOVABLE | GfpFlags::COMP).difference(flags);
     let switches = Era::Linux7_3.switches();
     for (gfp, compacts) in [
@@ -93,7 +93,7 @@ fn what_the_wish_allows_is_done_and_no_more() {
 }
 
 #[test]
-fn pages_that_stay_end_a_run_and_defer_the_next() {
+fn immovable_pages_defer_the_next_run() {
     with_memory(Era::Linux6_12.switches(), &[zone_with_marks(2000, 20)], (5, 6), |memory| {
         let mut owner = Owner::default();
         scatter(memory, &mut owner, 4);
@@ -110,7 +110,7 @@ fn pages_that_stay_end_a_run_and_defer_the_next() {
     });
 }
 
-/// A random machine at work; requests that fail without an embedder are tried with one.
+/// Makes random calls. Requests that fail without an embedder are repeated with one.
 fn play(memory: &Memory<'_, Platform>, owner: &mut Owner, seed: u64, context: &str) {
     let mut random = Random::new(seed);
     for step in 0..500 {
@@ -157,7 +157,7 @@ fn random_work_keeps_every_invariant() {
 }
 
 #[test]
-fn any_one_move_may_be_refused() {
+fn any_single_move_may_fail() {
     for era in Era::ALL {
         for nth in 1..60 {
             with_memory(era.switches(), &[zone_with_marks(1000, 10)], (5, 6), |memory| {
@@ -198,7 +198,7 @@ fn kswapd_reclaims_to_the_high_mark() {
 }
 
 #[test]
-fn requests_reclaim_by_themselves_where_kswapd_does_not() {
+fn requests_reclaim_directly_without_kswapd() {
     with_memory(Era::Linux6_12.switches(), &[zone_with_marks(500, 50)], (4, 5), |memory| {
         let mut owner = Owner { reclaims: true, ..Owner::default() };
         for _ in 0..2000 {
@@ -212,7 +212,7 @@ fn requests_reclaim_by_themselves_where_kswapd_does_not() {
 }
 
 #[test]
-fn nobody_waits_for_ever() {
+fn every_request_returns() {
     let zone = zone_with_marks(500, 50);
     for gfp in [MOVABLE | GfpFlags::NOFAIL, MOVABLE | GfpFlags::RETRY_MAYFAIL, UNMOVABLE | GfpFlags::MEMALLOC]
     {
@@ -259,7 +259,7 @@ fn defrag_mode_moves_before_it_mixes() {
 }
 
 #[test]
-fn the_fragmentation_threshold_holds_costly_compaction_back() {
+fn extfrag_threshold_prevents_costly_compaction() {
     let stalls = [500, 1000].map(|extfrag_threshold| {
         let mut moved = 0;
         with_memory(Era::Linux6_1.switches(), &[zone_with_marks(2000, 20)], (5, 6), |memory| {

@@ -1,4 +1,4 @@
-//! Switches that no kernel's transcript shows: on and off differ in what each is for.
+//! Switches that no kernel's transcript covers: each test shows the difference between on and off.
 //!
 //! `FLIPS` of the oracle's golden test names these tests.
 
@@ -29,7 +29,7 @@ fn with_memory(
 }
 
 #[test]
-fn no_two_sets_of_switches_are_equal_in_effect_and_none_is_missing() {
+fn switch_sets_are_distinct_and_complete() {
     let sets = all_switch_sets();
     for (at, (name, switches)) in sets.iter().enumerate() {
         for (other, same) in &sets[..at] {
@@ -48,7 +48,7 @@ fn no_two_sets_of_switches_are_equal_in_effect_and_none_is_missing() {
 }
 
 #[test]
-fn a_range_freed_in_blocks_passes_the_lists_of_single_pages() {
+fn range_freed_in_blocks_bypasses_lists_of_single_pages() {
     for (ranges_freed_in_blocks, listed) in [(true, 0), (false, 16)] {
         let switches = Switches { ranges_freed_in_blocks, ..Era::Linux7_3.switches() };
         with_memory(switches, (64, 4), LONG_LISTS, 0, |memory| {
@@ -60,7 +60,7 @@ fn a_range_freed_in_blocks_passes_the_lists_of_single_pages() {
 }
 
 #[test]
-fn a_refused_range_leaves_alone_what_another_caller_isolated() {
+fn refused_range_keeps_isolation_of_another_caller() {
     for (ranges_stay_apart, isolated) in [(true, 1), (false, 0)] {
         let switches = Switches { ranges_stay_apart, ..Era::Freehold.switches() };
         with_memory(switches, (64, 4), NO_LISTS, 0, |memory| {
@@ -73,11 +73,11 @@ fn a_refused_range_leaves_alone_what_another_caller_isolated() {
 }
 
 #[test]
-fn a_bulk_must_leave_the_mark_above_what_is_missing() {
+fn bulk_watermark_check_counts_missing_pages() {
     for (bulk_mark_by_missing, filled) in [(true, 16), (false, 15)] {
         let switches = Switches { bulk_mark_by_missing, ..Era::Linux7_3.switches() };
         with_memory(switches, (32, 4), NO_LISTS, 10, |memory| {
-            // Of 18 free pages, 2 may go above the mark of 10, and 16 may not.
+            // 18 pages are free and the watermark is 10: it leaves room for 2 missing pages, but not for 16.
             let mut pages = [None; 16];
             for place in &mut pages[..14] {
                 *place = Some(memory.alloc(request(MOVABLE, 0)).expect("a free page"));
@@ -88,7 +88,7 @@ fn a_bulk_must_leave_the_mark_above_what_is_missing() {
 }
 
 #[test]
-fn large_orders_have_lists_only_where_they_are_asked_for() {
+fn large_orders_have_lists_only_if_switched_on() {
     for (percpu_large_orders, listed) in [(true, 16), (false, 0)] {
         let switches = Switches { percpu_large_orders, ..Era::Freehold.switches() };
         with_memory(switches, (64, 5), LONG_LISTS, 0, |memory| {
@@ -107,8 +107,8 @@ fn every_second(
     gfp: GfpFlags,
     (size, movable): (u8, bool),
 ) {
-    let whatever = gfp.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
-    while let Ok(pfn) = memory.alloc(request(whatever, size)) {
+    let any_mark = gfp.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
+    while let Ok(pfn) = memory.alloc(request(any_mark, size)) {
         owner.hold(pfn, order(size), movable);
     }
     let gone: Vec<u64> = owner.in_use.keys().copied().filter(|pfn| (pfn >> size) % 2 == 0).collect();
@@ -118,7 +118,7 @@ fn every_second(
 }
 
 #[test]
-fn blocks_above_order_0_move_only_where_compaction_takes_them() {
+fn large_blocks_move_only_if_switched_on() {
     for compacts_large_blocks in [true, false] {
         let switches = Switches { compacts_large_blocks, ..Era::Linux7_3.switches() };
         with_memory(switches, (2048, 5), NO_LISTS, 20, |memory| {
@@ -133,7 +133,7 @@ fn blocks_above_order_0_move_only_where_compaction_takes_them() {
 }
 
 #[test]
-fn compaction_starts_only_if_the_free_scanner_may_take_enough() {
+fn compaction_starts_only_with_pages_for_the_free_scanner() {
     for suits_by_counts in [true, false] {
         let switches = Switches { suits_by_counts, ..Era::Freehold.switches() };
         with_memory(switches, (2048, 5), NO_LISTS, 20, |memory| {

@@ -1,11 +1,11 @@
-//! When a request that finds no block has the CPUs' lists given back.
+//! The condition under which a request that finds no block drains the CPUs' lists.
 
 use crate::common::{self, LONG_LISTS, Random, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{Era, GfpFlags, Memory, Pfn, Request, Switches, ZoneConfig};
 
 const WAITS: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
-/// A machine of 64 pages in pageblocks of 16, all of them single pages in use.
+/// Runs with 64 pages in pageblocks of 16, all of them single pages in use.
 fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig { percpu: LONG_LISTS, ..plain_zone(0x400, 64) }];
     let config = geometry(&zones, switches, 4, 4);
@@ -27,23 +27,23 @@ fn on_lists(memory: &Memory<'_, common::Platform>) -> [u32; 2] {
 }
 
 #[test]
-fn lists_that_make_up_no_block_are_kept() {
+fn no_drain_if_lists_cannot_merge_into_a_block() {
     for (drains_only_if_it_helps, kept) in [(true, [3, 1]), (false, [0, 0])] {
         let switches = Switches { drains_only_if_it_helps, ..Era::Freehold.switches() };
         all_in_use(switches, |memory| {
             free(memory, 0, [0x401, 0x402, 0x404]);
             free(memory, 1, [0x407]);
-            assert!(memory.alloc(request(WAITS, 1)).is_err(), "no two of these are buddies");
+            assert!(memory.alloc(request(WAITS, 1)).is_err(), "no two free pages are buddies");
             assert_eq!(on_lists(memory), kept);
         });
     }
 }
 
 #[test]
-fn lists_that_make_up_a_block_are_given_back() {
+fn drain_if_lists_can_merge_into_a_block() {
     for era in Era::ALL {
         all_in_use(era.switches(), |memory| {
-            // A free page, and the rest of the block on the lists of two CPUs.
+            // One page of the block is on a free list, the rest on the lists of two CPUs.
             free(memory, 0, [0x409]);
             memory.drain_all();
             free(memory, 0, [0x408, 0x40b]);
@@ -54,7 +54,7 @@ fn lists_that_make_up_a_block_are_given_back() {
 }
 
 #[test]
-fn a_request_that_failed_fails_after_a_drain_too() {
+fn failed_request_also_fails_after_a_drain() {
     for seed in 0..40 {
         all_in_use(Era::Freehold.switches(), |memory| {
             let mut random = Random::new(seed);

@@ -1,4 +1,4 @@
-//! Numbers at the ends of their types: an answer, and neither a panic nor a wrap.
+//! Numbers at the limits of their types: the engine neither panics nor wraps.
 
 use crate::common::{self, Platform, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
@@ -9,14 +9,14 @@ use freehold::{
 const MOST: Watermarks = Watermarks { min: u64::MAX, low: u64::MAX, high: u64::MAX };
 
 #[test]
-fn a_frame_far_away_is_the_last_one() {
+fn pfn_add_saturates() {
     assert_eq!(Pfn(5).add(7), Pfn(12));
     assert_eq!(Pfn(u64::MAX).add(1), Pfn(u64::MAX));
     assert_eq!(Pfn(3).add(u64::MAX), Pfn(u64::MAX));
 }
 
 #[test]
-fn a_span_of_all_addresses_needs_more_bytes_than_there_are() {
+fn required_bytes_saturates_for_the_largest_span() {
     for (start, spanned) in [(0, u64::MAX), (u64::MAX, u64::MAX), (1023, u64::MAX), (u64::MAX, 1)] {
         let zones = [plain_zone(start, spanned)];
         let config = geometry(&zones, Era::Freehold.switches(), 9, 10);
@@ -28,7 +28,7 @@ fn a_span_of_all_addresses_needs_more_bytes_than_there_are() {
 }
 
 #[test]
-fn marks_that_no_zone_can_reach_leave_nothing_to_give() {
+fn huge_watermarks_refuse_requests() {
     for era in Era::ALL {
         let reserve = [u64::MAX; 6];
         let full = ZoneConfig { watermarks: MOST, ..plain_zone(0x400, 256) };
@@ -55,7 +55,7 @@ fn marks_that_no_zone_can_reach_leave_nothing_to_give() {
             zone.restore_state(ZoneState { watermark_boost: u64::MAX, ..zone.state() });
             assert_eq!(ask(GfpFlags::KERNEL, 0), Err(AllocError::NoMemory));
             zone.relax_boost(1);
-            // The marks come down again, and low may be below min.
+            // Lower watermarks apply again, and low may be below min.
             zone.set_watermarks(Watermarks { min: 8, low: 0, high: 0 });
             let answer = ask(GfpFlags::KERNEL, 5);
             assert_eq!(answer.is_ok(), config.zones[0].lowmem_reserve == [0; 6], "{}", era.name());
@@ -66,7 +66,7 @@ fn marks_that_no_zone_can_reach_leave_nothing_to_give() {
 }
 
 #[test]
-fn any_settings_of_a_cpus_list_will_do() {
+fn any_percpu_settings_are_accepted() {
     let numbers = [0, 1, 7, 1 << 31, u32::MAX];
     for era in Era::ALL {
         let zones = [plain_zone(0x400, 256)];
@@ -103,9 +103,9 @@ fn any_settings_of_a_cpus_list_will_do() {
     }
 }
 
-/// What a message shows of the large types takes no lock: a holder can print it.
+/// `Debug` of the large types takes no lock, so that the holder of a lock can print them.
 #[test]
-fn large_types_show_themselves_without_a_lock() {
+fn debug_of_large_types_takes_no_lock() {
     let zones = [common::plain_zone(0x400, 64)];
     let config = common::geometry(&zones, freehold::Era::Freehold.switches(), 4, 5);
     let mut bytes = common::metadata(&config);

@@ -1,4 +1,4 @@
-//! A CPU's lists in one owner's hands give the same answers as with locks.
+//! Exclusive use of a CPU's lists gives the same results as calls with locks.
 
 use std::thread;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::common::*;
 use freehold::{AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, Order, Pfn, Request, ZoneType};
 
-/// A machine on which every request is made twice: with locks, and by an owner.
+/// Every request is made on two machines: with locks, and through an owner.
 #[test]
-fn an_owner_gets_the_answers_that_everybody_gets() {
+fn exclusive_owner_matches_calls_with_locks() {
     for era in Era::ALL {
         let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
         let config = config(&zones, era.switches());
@@ -47,7 +47,7 @@ fn an_owner_gets_the_answers_that_everybody_gets() {
 }
 
 #[test]
-fn many_pages_go_back_at_once() {
+fn free_bulk_matches_single_frees() {
     let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
     let config = config(&zones, Era::Linux7_3.switches());
     let (mut one, mut other) = (metadata(&config), metadata(&config));
@@ -70,7 +70,7 @@ fn many_pages_go_back_at_once() {
     bulk.check().expect("every invariant holds");
 }
 
-/// Every block of every list, in order.
+/// Returns every block of every list, in order.
 fn lists(memory: &Memory<'_, Platform>) -> Vec<Pfn> {
     let zone = &memory.zones()[0];
     let kinds = || {
@@ -81,9 +81,9 @@ fn lists(memory: &Memory<'_, Platform>) -> Vec<Pfn> {
         .collect()
 }
 
-/// Batches of one order are the same as one call after the other, refusals included.
+/// Batches of one order give the same results as single calls, including refusals.
 #[test]
-fn many_blocks_at_once_are_the_same_as_one_after_the_other() {
+fn batches_match_single_calls() {
     for era in Era::ALL {
         let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
         let config = config(&zones, era.switches());
@@ -141,7 +141,7 @@ fn many_blocks_at_once_are_the_same_as_one_after_the_other() {
 }
 
 #[test]
-fn a_batch_stops_at_the_block_at_fault() {
+fn batch_stops_at_the_first_bad_block() {
     let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
     let config = config(&zones, Era::Freehold.switches());
     let mut bytes = metadata(&config);
@@ -159,7 +159,7 @@ fn a_batch_stops_at_the_block_at_fault() {
     blocks.extend(owner.alloc(request));
     assert_eq!(owner.free_many(order(5), &blocks), Err((5, FreeError::AlreadyFree)));
     assert_eq!(owner.free_many(order(5), &blocks[6..]), Ok(()));
-    // The block behind a run is not the owner's any more.
+    // The block behind a run is already free.
     let mut three = [None; 3];
     assert_eq!(owner.alloc_many(request, &mut three), 3);
     let three: Vec<Pfn> = three.into_iter().flatten().collect();
@@ -169,7 +169,7 @@ fn a_batch_stops_at_the_block_at_fault() {
     memory.check().expect("every invariant holds");
 }
 
-/// An owner may sleep with the lists: whoever cannot wait does without them.
+/// An owner may sleep while it has the lists. Requests that cannot wait do not use them.
 #[test]
 fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
     for era in Era::ALL {
@@ -197,7 +197,8 @@ fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
     }
 }
 
-/// A request that may reclaim waits for an owner on another CPU once it finds no memory, and gets on when the owner pauses.
+/// A request that may reclaim and finds no memory waits for the owner on another CPU, and continues when the owner
+/// pauses.
 #[test]
 fn a_request_that_may_wait_waits_for_an_owner_until_it_pauses() {
     for era in Era::ALL {

@@ -1,4 +1,4 @@
-//! The Nth request fails, for every N: the failure leaves no trace behind.
+//! The Nth request fails, for every N. A failure does not change the state of the memory.
 
 use crate::common::dump::dump;
 use crate::common::{
@@ -9,7 +9,7 @@ use freehold::{AllocError, GfpFlags, Memory, Order, PerCpuSettings, Pfn, Switche
 const GFPS: [GfpFlags; 3] =
     [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
 
-/// The requests of one script: what, and how large.
+/// Returns the requests of one script: flags and order.
 fn script() -> Vec<(GfpFlags, u8)> {
     let mut random = Random::new(7);
     (0..90)
@@ -20,7 +20,7 @@ fn script() -> Vec<(GfpFlags, u8)> {
         .collect()
 }
 
-/// A machine whose marks leave `spare` pages to be had.
+/// Runs with watermarks that leave `spare` pages to requests.
 fn limited(
     switches: Switches,
     spare: u64,
@@ -47,11 +47,11 @@ fn play(memory: &Memory<'_, common::Platform>, context: &str) {
                 failures += 1;
             }
         }
-        memory.check().unwrap_or_else(|broken| panic!("{context}, {} held: {broken}", in_use.len()));
+        memory.check().unwrap_or_else(|broken| panic!("{context}, {} in use: {broken}", in_use.len()));
     }
-    assert!(failures > 0, "{context}: the script asks for more than there is");
+    assert!(failures > 0, "{context}: the script must request more than is free");
     for (pfn, size) in in_use.into_iter().rev() {
-        memory.free(0, pfn, size).expect("a held block");
+        memory.free(0, pfn, size).expect("a block in use");
     }
     memory.drain_all();
     memory.check().unwrap_or_else(|broken| panic!("{context}, at the end: {broken}"));
@@ -59,7 +59,7 @@ fn play(memory: &Memory<'_, common::Platform>, context: &str) {
 }
 
 #[test]
-fn every_request_of_a_script_may_be_the_one_that_fails() {
+fn any_request_of_a_script_may_fail() {
     let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 24, flush_needs_batch: false };
     for (name, switches) in all_switch_sets() {
         for spare in 1..=120 {
@@ -87,15 +87,15 @@ fn a_refused_request_changes_no_list() {
 }
 
 #[test]
-fn failing_without_blocks_leaves_what_the_slow_path_leaves() {
-    // The right to all reserves, taken back by a second flag, leads through the slow path.
+fn early_failure_matches_slow_path_failure() {
+    // MEMALLOC, revoked by NOMEMALLOC, forces the slow path.
     let slow_path = GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC;
     for (name, switches) in all_switch_sets() {
         for gfp in [GfpFlags::NOWAIT, GfpFlags::GFP_ATOMIC, GfpFlags::TRANSHUGE_LIGHT] {
             let mut left = Vec::new();
             for flags in [gfp, gfp | slow_path] {
                 limited(switches, 201, common::NO_LISTS, |memory| {
-                    // Single pages are left, with a neighbour in use each.
+                    // Only single pages are free. The buddy of each is in use.
                     let pages: Vec<Pfn> = std::iter::from_fn(|| memory.alloc(request(gfp, 0)).ok()).collect();
                     for &pfn in pages.iter().filter(|pfn| pfn.0.is_multiple_of(2)) {
                         memory.free(0, pfn, order(0)).expect("in use");
@@ -113,7 +113,7 @@ fn failing_without_blocks_leaves_what_the_slow_path_leaves() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_named() {
+fn invalid_requests_return_their_error() {
     limited(freehold::Era::Freehold.switches(), 40, common::NO_LISTS, |memory| {
         assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 6)), Err(AllocError::OrderTooLarge));
         let elsewhere = freehold::Request { cpu: 2, ..request(GfpFlags::KERNEL, 0) };

@@ -1,4 +1,4 @@
-//! The fast paths of requests and frees give what the slow paths give.
+//! The fast paths of requests and frees give the same results as the slow paths.
 
 use crate::common::{self, Platform, all_switch_sets, geometry, metadata};
 use crate::twins::Twins;
@@ -6,15 +6,15 @@ use freehold::{
     Era, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
 };
 
-/// Node, kind and pages of zones that lie one behind the other.
+/// Node, type and pages of consecutive zones.
 type Layout = [(u16, ZoneType, u64)];
 
 const ONE: &Layout = &[(0, ZoneType::Normal, 0x1a03)];
 
-/// The same, with an end that no pageblock crosses.
+/// The same zone, with an end that no pageblock crosses.
 const ALIGNED: &Layout = &[(0, ZoneType::Normal, 0xaa0d)];
 
-/// The second node lies first, and no border is aligned.
+/// The second node has the lower addresses, and no border is aligned.
 const NODES: &Layout = &[
     (1, ZoneType::Normal, 0x781),
     (1, ZoneType::Movable, 0x2fe),
@@ -22,7 +22,7 @@ const NODES: &Layout = &[
     (0, ZoneType::Normal, 0x1203),
 ];
 
-/// More zones than an owner holds.
+/// More zones than an [`freehold::Exclusive`] locks.
 const MANY: &Layout = &[
     (0, ZoneType::Dma, 0x101),
     (0, ZoneType::Dma32, 0x303),
@@ -54,8 +54,8 @@ fn zones(layout: &Layout, percpu: PerCpuSettings) -> Vec<ZoneConfig> {
     layout.iter().map(zone).collect()
 }
 
-/// Sets a machine up with all frames free but the last `absent` of the last zone, and with some
-/// pageblocks of every type.
+/// Sets up a machine with some pageblocks of every type. All frames are free, except the last `absent` frames of the
+/// last zone.
 fn machine<'m>(
     config: &MemoryConfig<'_>,
     bytes: &'m mut [core::mem::MaybeUninit<u8>],
@@ -78,7 +78,7 @@ fn machine<'m>(
     memory
 }
 
-/// What may happen, so many times.
+/// The number of random steps.
 const STEPS: u64 = 160;
 
 struct Case<'c> {
@@ -88,9 +88,9 @@ struct Case<'c> {
     percpu: PerCpuSettings,
     orders: (u8, u8),
     seed: u64,
-    /// Whether the other side never has plenty.
+    /// True if the zones of the slow side never have plenty.
     never_plenty: bool,
-    /// Pages of the last zone on one side that are absent.
+    /// The number of absent pages at the end of the last zone on the fast side.
     absent: u64,
 }
 
@@ -98,7 +98,7 @@ fn run(case: &Case<'_>) {
     let fast_zones = zones(case.layout, case.percpu);
     let mut slow_zones = fast_zones.clone();
     if case.never_plenty {
-        // Held against requests that nobody makes.
+        // This reserve applies to requests that the test never makes, but it keeps the zone from having plenty.
         for zone in &mut slow_zones {
             zone.lowmem_reserve[ZoneType::Device as usize] = 1 << 40;
         }
@@ -147,7 +147,7 @@ fn case<'c>(name: &'c str, layout: &'c Layout, switches: Switches, seed: u64) ->
 }
 
 #[test]
-fn a_zone_with_plenty_answers_as_one_that_never_has_plenty() {
+fn fast_path_matches_slow_path() {
     for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
         for (at, layout) in [ONE, NODES, MANY].into_iter().enumerate() {
             run(&case(&name, layout, switches, 3 * number as u64 + at as u64));
@@ -156,11 +156,11 @@ fn a_zone_with_plenty_answers_as_one_that_never_has_plenty() {
 }
 
 #[test]
-fn every_largest_order_has_fast_paths_that_give_what_the_slow_ones_give() {
+fn fast_path_matches_slow_path_for_every_largest_order() {
     let layout = [(0, ZoneType::Dma32, 0x1_2345), (0, ZoneType::Normal, 0x9_a003)];
     for (number, era) in Era::ALL.into_iter().enumerate() {
         let all = [(0, 0), (0, 5), (1, 11), (12, 13), (9, 18), (18, 18)].into_iter().enumerate();
-        // Each era has three of the geometries, and each geometry three eras.
+        // Each era runs with three of the geometries, and each geometry with three eras.
         for (at, orders) in all.filter(|(at, _)| (at + number) % 2 == 0) {
             let base = case(era.name(), &layout, era.switches(), (300 + 7 * number + at) as u64);
             run(&Case { orders, never_plenty: (at / 2 + number / 2) % 2 == 0, ..base });
@@ -169,7 +169,7 @@ fn every_largest_order_has_fast_paths_that_give_what_the_slow_ones_give() {
 }
 
 #[test]
-fn an_owner_gets_what_everybody_gets() {
+fn exclusive_owner_matches_slow_path() {
     for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
         let layout = [ONE, NODES, MANY][number % 3];
         for seed in [100 + 2 * number as u64, 101 + 2 * number as u64] {
@@ -179,7 +179,7 @@ fn an_owner_gets_what_everybody_gets() {
 }
 
 #[test]
-fn a_large_stack_holds_what_a_small_one_holds() {
+fn large_stack_matches_small_stack() {
     for (number, (name, switches)) in all_switch_sets().into_iter().enumerate().filter(|(at, _)| at % 3 == 0)
     {
         let orders = [(9, 10), (5, 7)][number % 2];

@@ -1,4 +1,4 @@
-//! What the documentation of `GfpFlags` says of flags that contradict each other.
+//! The effects of flags, as the documentation of `GfpFlags` states them.
 
 use crate::common::{Platform, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
@@ -6,7 +6,7 @@ use freehold::{
     ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,
 };
 
-/// Pages of the zone, and its min mark.
+/// The pages of the zone and, in `MIN`, its min watermark.
 const PAGES: u64 = 256;
 const MIN: u64 = 64;
 
@@ -21,7 +21,7 @@ fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memor
     act(&all_free(&config, &mut bytes));
 }
 
-/// Returns how many free pages single requests with these flags leave in a zone of [`PAGES`] pages.
+/// Returns the number of pages that requests for single pages with these flags leave free in a zone of [`PAGES`] pages.
 fn pages_left(switches: Switches, gfp: GfpFlags) -> u64 {
     let mut left = 0;
     with_memory(&[zone(ZoneType::Normal, 0x400)], switches, |memory| {
@@ -45,7 +45,7 @@ fn movable_wins_over_reclaimable_and_the_lowest_zone_over_others() {
 }
 
 #[test]
-fn marks_open_as_the_table_says() {
+fn flags_open_watermarks_as_documented() {
     for era in Era::ALL {
         let switches = era.switches();
         let left = |gfp| pages_left(switches, gfp);
@@ -54,7 +54,7 @@ fn marks_open_as_the_table_says() {
         let name = era.name();
         assert_eq!(left(patient), MIN, "{name}");
         assert_eq!(left(patient | high), MIN / 2, "{name}");
-        assert_eq!(left(GfpFlags::NOMEMALLOC), MIN, "{name}: reserves are closed");
+        assert_eq!(left(GfpFlags::NOMEMALLOC), MIN, "{name}: the request may not use reserves");
         assert_eq!(left(high | GfpFlags::NOMEMALLOC), MIN / 2, "{name}");
         assert_eq!(left(GfpFlags::MEMALLOC), 0, "{name}");
         assert_eq!(left(GfpFlags::MEMALLOC | GfpFlags::NOMEMALLOC), MIN, "{name}");
@@ -64,11 +64,11 @@ fn marks_open_as_the_table_says() {
     }
 }
 
-/// A shrinker that counts how often it is asked, and frees nothing.
+/// A shrinker that counts its calls, and frees nothing.
 #[derive(Default)]
-struct GfpBits(u32);
+struct CountingShrinker(u32);
 
-impl Shrinker<Platform> for GfpBits {
+impl Shrinker<Platform> for CountingShrinker {
     fn shrink(&mut self, _: &Memory<'_, Platform>, _: ShrinkControl) -> Reclaimed {
         self.0 += 1;
         Reclaimed::default()
@@ -79,7 +79,7 @@ impl Shrinker<Platform> for GfpBits {
     }
 }
 
-impl Relocate for GfpBits {
+impl Relocate for CountingShrinker {
     fn is_movable(&mut self, _: Pfn, _: Order) -> bool {
         false
     }
@@ -90,14 +90,14 @@ impl Relocate for GfpBits {
 }
 
 #[test]
-fn noretry_wins_over_more_rounds_and_nofail_has_the_last_attempt() {
+fn noretry_limits_rounds_and_nofail_makes_a_last_attempt() {
     for era in Era::ALL {
         with_memory(&[zone(ZoneType::Normal, 0x400)], era.switches(), |memory| {
             while memory.alloc(request(GfpFlags::KERNEL, 0)).is_ok() {}
             let ask = |gfp| {
-                let mut asked = GfpBits::default();
-                let answer = memory.alloc_with(request(GfpFlags::KERNEL | gfp, 0), &mut asked);
-                (answer.is_ok(), asked.0)
+                let mut shrinker = CountingShrinker::default();
+                let answer = memory.alloc_with(request(GfpFlags::KERNEL | gfp, 0), &mut shrinker);
+                (answer.is_ok(), shrinker.0)
             };
             let (answered, once) = ask(GfpFlags::NORETRY);
             assert!(!answered, "{}", era.name());
@@ -110,7 +110,7 @@ fn noretry_wins_over_more_rounds_and_nofail_has_the_last_attempt() {
 }
 
 #[test]
-fn a_node_without_the_zone_fails_a_request_for_this_node() {
+fn thisnode_fails_if_the_node_lacks_the_zone() {
     let zones = [ZoneConfig { node: 1, ..zone(ZoneType::Normal, 0x400) }, zone(ZoneType::Dma, 0x10)];
     with_memory(&zones, Era::Freehold.switches(), |memory| {
         let far = Request { cpu: 0, node: 1, order: order(0), gfp: GfpFlags::KERNEL | GfpFlags::DMA };

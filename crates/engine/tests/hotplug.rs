@@ -1,4 +1,4 @@
-//! Pageblocks go out of service and come back, and contiguous ranges are made, while others allocate.
+//! Pageblocks go out of service and back, and contiguous ranges are allocated, while other callers allocate.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use freehold::{
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
-/// Pageblocks of the machine on which threads allocate.
+/// The number of pageblocks of the machine on which threads allocate.
 const BLOCKS: u64 = 24;
 
 /// An embedder that knows the movable blocks in use by their first frames.
@@ -54,7 +54,7 @@ impl Relocate for Owner {
     }
 }
 
-/// Runs with pageblocks of 16 pages, all free and as many managed, for every era.
+/// Runs with `blocks` pageblocks of 16 pages for every era. All pages are free and managed.
 fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Platform>, Era)) {
     for era in Era::ALL {
         let percpu = common::fixed_lists(4, 64);
@@ -68,7 +68,7 @@ fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Platform>, Era)) {
 }
 
 #[test]
-fn a_drain_after_the_isolation_keeps_requests_out() {
+fn no_request_gets_isolated_pages_after_a_drain() {
     each_era(4, |memory, era| {
         let zone = &memory.zones()[0];
         let pfn = memory.alloc(request(MOVABLE, 0)).expect("free pages");
@@ -100,7 +100,7 @@ fn pageblocks_go_out_of_service_and_come_back() {
         assert_eq!(memory.free(0, Pfn(0x412), Order::ZERO), Err(FreeError::OutsideZones));
         assert_eq!(zone.block_type(Pfn(0x410)), Some(Migratetype::Movable));
         memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
-        // Holes cannot go a second time.
+        // Frames out of service cannot be taken out a second time.
         assert_eq!(memory.offline_range(Pfn(0x400), 32, 0, &mut owner), Err(BlockError::Unmovable));
         while let Some(pfn) = owner.get(memory, MOVABLE | GfpFlags::MEMALLOC, 0) {
             assert!(!(0x410..0x430).contains(&pfn.0), "{}: {pfn} is out of service", era.name());
@@ -120,7 +120,7 @@ fn pageblocks_go_out_of_service_and_come_back() {
 }
 
 #[test]
-fn what_cannot_go_stays_in_service_as_it_was() {
+fn failed_offline_changes_nothing() {
     each_era(4, |memory, era| {
         let zone = &memory.zones()[0];
         let mut owner = Owner::default();
@@ -131,7 +131,7 @@ fn what_cannot_go_stays_in_service_as_it_was() {
         assert_eq!(offline(&mut owner, 0x300, 16), Err(BlockError::OutsideZone));
         assert_eq!(memory.offline_range(Pfn(0x400), 16, 9, &mut owner), Err(BlockError::NoSuchCpu));
         assert_eq!(memory.offline_isolated(Pfn(0x400), 16, 0, &mut owner), Err(BlockError::WrongState));
-        // Nobody says that it can be moved.
+        // The embedder does not know this page, so it does not move it.
         let lonely = memory.alloc(request(MOVABLE, 0)).expect("free pages");
         let block = lonely.0 & !15;
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::Unmovable));
@@ -139,7 +139,7 @@ fn what_cannot_go_stays_in_service_as_it_was() {
         owner.refuses = true;
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::Busy));
         owner.refuses = false;
-        // Nowhere to go: the others are in use as well.
+        // The page has no other place: all other pages are in use as well.
         let mut rest = Vec::new();
         while let Ok(pfn) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0)) {
             rest.push(pfn);
@@ -151,7 +151,7 @@ fn what_cannot_go_stays_in_service_as_it_was() {
         memory.drain_all();
         assert_eq!((zone.free_pages(), zone.present_pages(), zone.managed_pages()), (63, 64, 64));
         assert_eq!(zone.block_type(lonely), Some(Migratetype::Movable), "{}", era.name());
-        offline(&mut owner, block, 16).expect("now it can");
+        offline(&mut owner, block, 16).expect("now the page can move");
     });
 }
 
@@ -172,7 +172,7 @@ fn the_isolation_of_another_caller_survives_a_failure() {
             let isolated = [0x400, 0x410, 0x420, 0x430].map(is_isolated);
             assert_eq!(isolated, [false, true, false, false], "{}", era.name());
         }
-        // Its owner takes what it has emptied out of service.
+        // The caller that isolated the pageblock takes it out of service.
         memory.offline_isolated(Pfn(0x410), 16, 0, &mut ()).expect("free");
         assert!(!is_isolated(0x410) && zone.present_pages() == 48);
         memory.online_range(Pfn(0x410), 16).expect("absent");
@@ -180,10 +180,10 @@ fn the_isolation_of_another_caller_survives_a_failure() {
 }
 
 #[test]
-fn an_isolated_neighbour_is_left_as_it_is() {
+fn offline_keeps_an_isolated_neighbour() {
     each_era(4, |memory, era| {
         let zone = &memory.zones()[0];
-        // Both halves of a block of two pageblocks: free isolated neighbours merge.
+        // Both halves of a block of two pageblocks are isolated: free isolated neighbours merge.
         let pfn = memory.alloc(request(MOVABLE, 5)).expect("free pages");
         let upper = pfn.add(16);
         zone.isolate_block(pfn).expect("movable");
@@ -200,7 +200,7 @@ fn an_isolated_neighbour_is_left_as_it_is() {
 }
 
 #[test]
-fn a_block_in_use_that_reaches_beyond_the_range_stays() {
+fn offline_refuses_a_block_across_the_end_of_the_range() {
     each_era(4, |memory, era| {
         let mut owner = Owner::default();
         let pfn = owner.get(memory, MOVABLE, 5).expect("free pages");
@@ -233,7 +233,7 @@ fn a_zone_without_memory_grows_within_its_span() {
 }
 
 #[test]
-fn a_range_in_use_is_moved_away() {
+fn contiguous_range_moves_pages_in_use() {
     each_era(8, |memory, era| {
         let zone = &memory.zones()[0];
         for (start, pages) in [(0x410, 16), (0x413, 9), (0x40a, 40), (0x41f, 2)] {
@@ -261,7 +261,7 @@ fn a_range_in_use_is_moved_away() {
             };
             assert!(freed >= pages && error != FreeError::NoSuchCpu, "{freed}: {error}");
             for page in pages..freed {
-                // Single pages behind the range were the owner's.
+                // Single pages behind the range belonged to the owner.
                 owner.in_use.remove(&(start + page)).expect("in use");
             }
             owner.free_all(memory);
@@ -269,13 +269,13 @@ fn a_range_in_use_is_moved_away() {
             assert_eq!(zone.free_pages(), 128, "{}", era.name());
             memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
         }
-        let nobody = memory.free_contig_range(9, Pfn(0x400), 1);
-        assert_eq!(nobody, Err((0, FreeError::NoSuchCpu)));
+        let absent_cpu = memory.free_contig_range(9, Pfn(0x400), 1);
+        assert_eq!(absent_cpu, Err((0, FreeError::NoSuchCpu)));
     });
 }
 
 #[test]
-fn a_range_is_of_one_type() {
+fn contiguous_range_must_have_one_type() {
     for era in Era::ALL {
         let zones = [plain_zone(0x400, 64)];
         let config = geometry(&zones, era.switches(), 4, 5);
@@ -316,7 +316,7 @@ fn a_range_is_of_one_type() {
 }
 
 #[test]
-fn a_contiguous_range_is_found() {
+fn alloc_contig_pages_finds_a_range() {
     each_era(8, |memory, era| {
         let mut owner = Owner::default();
         // An unmovable page in most pageblocks, and movable ones everywhere.
@@ -324,7 +324,7 @@ fn a_contiguous_range_is_found() {
         for number in 0..8 {
             for page in [0, 5, 6, 9] {
                 let pfn = 0x400 + 16 * number + page;
-                owner.in_use.remove(&pfn).expect("every page is held");
+                owner.in_use.remove(&pfn).expect("every page is in use");
                 memory.free(0, Pfn(pfn), Order::ZERO).expect("in use");
             }
         }
@@ -350,7 +350,7 @@ fn a_contiguous_range_is_found() {
     });
 }
 
-/// An embedder whose blocks several threads hold: a block that is being moved cannot be freed.
+/// An embedder whose blocks belong to several threads. No thread can free a block while it is being moved.
 struct Sharing<'a> {
     in_use: &'a Mutex<BTreeMap<u64, Order>>,
     pinned: Option<(u64, Order)>,
@@ -382,7 +382,7 @@ impl Relocate for Sharing<'_> {
     }
 }
 
-/// Allocates and frees on a CPU until told to stop. The first pageblock is out of service meanwhile.
+/// Allocates and frees on a CPU until a flag stops it. The first pageblock is out of service meanwhile.
 fn allocate(
     memory: &Memory<'_, Platform>,
     cpu: u16,
@@ -412,7 +412,7 @@ fn allocate(
     }
 }
 
-/// Ranges of each kind after which a machine has been tried.
+/// The number of ranges of each kind that ends the test of a machine.
 const ENOUGH: u32 = 20;
 
 #[test]
@@ -425,7 +425,7 @@ fn ranges_come_and_go_while_threads_allocate() {
         let memory = all_free(&config, &mut bytes);
         let zone = &memory.zones()[0];
         let in_use = Mutex::new(BTreeMap::new());
-        // One pageblock is out of service for as long as the workers are there.
+        // One pageblock is out of service while the workers run.
         memory.offline_range(Pfn(0x400), 16, 2, &mut ()).expect("free");
         let gone = AtomicBool::new(false);
         let done = thread::scope(|scope| {
@@ -482,7 +482,7 @@ fn ranges_come_and_go_while_threads_allocate() {
 }
 
 #[test]
-fn counts_of_frames_follow_what_comes_into_service() {
+fn present_pages_count_frames_in_service() {
     let zones = [plain_zone(0x400, 64)];
     let config = config(&zones, Era::Freehold.switches());
     let mut bytes = metadata(&config);

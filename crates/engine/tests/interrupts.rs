@@ -1,4 +1,4 @@
-//! What comes between: an interrupt, or another CPU, just before a lock is taken.
+//! Interrupts, or other CPUs, that act just before a lock is taken.
 #![expect(unsafe_code, reason = "locks behind the interface of the engine's")]
 
 mod common;
@@ -14,7 +14,7 @@ use freehold::{
     required_bytes,
 };
 
-/// What comes between, and before which lock: of this kind, so many times of taking one from now on.
+/// An action that runs before a lock of a kind is taken, and how often locks of this kind are taken before that.
 type Next = Option<(Name, u32, Box<dyn FnOnce()>)>;
 
 thread_local! {
@@ -28,11 +28,11 @@ enum Name {
     PerCpu,
 }
 
-/// Lets `act` come between before a lock is taken `skip` times and once more. The caller keeps all that
-/// `act` refers to until then.
+/// Makes `act` run before a lock is taken, after locks of the same kind were taken `skip` times. The caller keeps all
+/// data of `act` alive until then.
 fn before(name: Name, skip: u32, act: impl FnOnce()) {
     let act: Box<dyn FnOnce()> = Box::new(act);
-    // SAFETY: the same box but for the lifetime, which the caller looks after.
+    // SAFETY: only the lifetime of the box changes, and the caller guarantees it.
     let act = unsafe { core::mem::transmute::<Box<dyn FnOnce()>, Box<dyn FnOnce() + 'static>>(act) };
     NEXT.set(Some((name, skip, act)));
 }
@@ -46,7 +46,7 @@ fn come_between(name: Name) {
     }
 }
 
-/// A spin lock of whom others come before.
+/// A spin lock that runs the pending action before it is taken.
 struct Interrupted<const PERCPU: bool>(AtomicBool);
 
 impl<const PERCPU: bool> Interrupted<PERCPU> {
@@ -128,12 +128,12 @@ fn a_free_during_an_isolation_leaves_no_page_on_a_list() {
 }
 
 #[test]
-fn a_range_is_taken_as_it_is_found() {
+fn range_is_found_and_taken_in_one_lock_hold() {
     for era in Era::ALL {
         for skip in 0..12 {
             on_a_machine::<Interruptible>(era, |memory| {
                 let zone = &memory.zones()[0];
-                // The range is free. What comes between frees its neighbour, and the two merge.
+                // The range is free. The action frees its neighbour, and the two merge.
                 let block = memory.alloc(request(4)).expect("free pages");
                 memory.split(block, order(4), Order::ZERO).expect("allocated");
                 memory.free_contig_range(0, block, 15).expect("single pages");
@@ -154,12 +154,12 @@ fn a_range_is_taken_as_it_is_found() {
 }
 
 thread_local! {
-    /// Whether interrupts may come on this CPU, which is a thread.
+    /// True if interrupts are on for this CPU, which is a thread.
     static ON: Cell<bool> = const { Cell::new(true) };
 }
 
-/// A kernel's lock that keeps interrupts away: it turns them off, and the unlock turns them on again if
-/// they were on before.
+/// A kernel's lock that saves the interrupt state: it turns interrupts off, and the unlock turns them on again if they
+/// were on before.
 struct Saving {
     in_use: AtomicBool,
     were_on: AtomicBool,
@@ -207,7 +207,7 @@ fn an_owner_of_two_zones_leaves_interrupts_as_they_were() {
         owner.pause();
         assert!(!ON.get());
         let pfn = owner.alloc(request(0)).expect("free pages");
-        // No owner's list answers these: the locks are released and taken again.
+        // The owner's lists cannot serve these requests, so it releases the locks and takes them again.
         while owner.alloc(request(3)).is_ok() {
             assert!(!ON.get());
         }
@@ -222,7 +222,7 @@ fn an_owner_of_two_zones_leaves_interrupts_as_they_were() {
     }
 }
 
-/// A lock that keeps signals away, as [`Saving`] does interrupts.
+/// A lock that blocks signals, as [`Saving`] turns interrupts off.
 struct Masking {
     in_use: AtomicBool,
     mask: Cell<MaybeUninit<libc::sigset_t>>,
@@ -245,7 +245,7 @@ unsafe impl lock_api::RawMutex for Masking {
 
     fn try_lock(&self) -> bool {
         let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        // SAFETY: both are sets of signals that the calls fill.
+        // SAFETY: the calls fill both sets of signals.
         unsafe {
             libc::sigfillset(all.as_mut_ptr());
             libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
@@ -267,8 +267,8 @@ unsafe impl lock_api::RawMutex for Masking {
     }
 }
 
-/// A lock that leaves signals alone. Who waits for it in a signal that interrupted its holder waits for
-/// ever, so nobody may.
+/// A lock that does not block signals. A signal handler that interrupted the holder would wait for ever, so a handler
+/// must not wait for this lock.
 struct Plain(AtomicBool);
 
 // SAFETY: the swap succeeds for one caller until `unlock`.
@@ -295,28 +295,28 @@ unsafe impl lock_api::RawMutex for Plain {
     }
 }
 
-/// What Linux has: interrupts are off under the zone lock alone, and whoever finds a list's lock taken does
-/// without it.
+/// The platform of Linux: interrupts are off only under the zone lock, and a caller that cannot wait does not use a
+/// list whose lock is taken.
 type Kernel = (Masking, Plain);
 
 thread_local! {
     static IN_SIGNAL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a signal has waited for the lock of a list.
+/// True if a signal handler has waited for the lock of a list.
 static WAITED: AtomicBool = AtomicBool::new(false);
 static SIGNALS: AtomicU32 = AtomicU32::new(0);
 /// The memory that signals use.
 static MEMORY: AtomicPtr<Memory<'static, Kernel>> = AtomicPtr::new(core::ptr::null_mut());
-/// Blocks that signals hold: frame and order as `pfn << 8 | order`, 0 for none.
-static MAX_IN_USE: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
+/// Blocks that signal handlers have in use: frame and order as `pfn << 8 | order`, 0 for none.
+static IN_USE: [AtomicU64; 8] = [const { AtomicU64::new(0) }; 8];
 
-/// Sends signals to this thread while it allocates and frees, on the same CPU as the signals do.
+/// Sends signals to this thread while it allocates and frees. Thread and signals use the same CPU number.
 fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
     let pages = memory.zones()[0].spanned_pages();
     MEMORY.store(core::ptr::from_ref(memory).cast_mut(), Ordering::Release);
     let stop = AtomicBool::new(false);
-    // SAFETY: always a thread's own.
+    // SAFETY: the call cannot fail.
     let target = unsafe { libc::pthread_self() };
     let before = SIGNALS.load(Ordering::Relaxed);
     thread::scope(|scope| {
@@ -361,7 +361,7 @@ fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
         stop.store(true, Ordering::Relaxed);
     });
     MEMORY.store(core::ptr::null_mut(), Ordering::Release);
-    for place in &MAX_IN_USE {
+    for place in &IN_USE {
         let in_use = place.swap(0, Ordering::Relaxed);
         assert_ne!(in_use, u64::MAX, "{}: a signal could not free its block", era.name());
         if in_use != 0 {
@@ -374,13 +374,13 @@ fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
     assert_eq!(memory.zones()[0].free_pages(), pages, "{}", era.name());
 }
 
-/// What an interrupt may do: a request that cannot wait, a free, and reading what needs no lock.
+/// Makes the calls that an interrupt may make: a request that cannot wait, a free, and reads that need no lock.
 extern "C" fn on_signal(_: libc::c_int) {
     IN_SIGNAL.set(true);
     let number = SIGNALS.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: a memory that lives until the process ends, or none.
+    // SAFETY: the pointer is null, or refers to a memory that lives until the process ends.
     if let Some(memory) = unsafe { MEMORY.load(Ordering::Acquire).as_ref() } {
-        let place = &MAX_IN_USE[(number % 8) as usize];
+        let place = &IN_USE[(number % 8) as usize];
         let in_use = place.load(Ordering::Relaxed);
         let now = if in_use == 0 {
             let size = order([0, 0, 1, 0, 4, 3][(number % 6) as usize]);

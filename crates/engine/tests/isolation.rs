@@ -1,4 +1,4 @@
-//! Isolating pageblocks: types come back, straddling blocks come apart.
+//! Isolation of pageblocks: types are restored, and blocks across a border are split.
 
 use crate::common::{self, all_free, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{BlockError, Era, GfpFlags, Memory, Migratetype, Order, Pfn};
@@ -23,14 +23,14 @@ fn two_isolated_pageblocks_merge_and_get_their_own_types_back() {
     memory.check().expect("intact");
     zone.unisolate_block(Pfn(0x600)).expect("isolated");
     memory.check().expect("intact");
-    // The last to come back merges with the first and lends the whole its type.
+    // The pageblock that is restored last merges with the first, and both get its type.
     assert_eq!(zone.block_type(Pfn(0x600)), Some(Migratetype::Movable));
     assert_eq!(listed(zone, 10, Migratetype::Movable), [0x400]);
     assert_eq!(zone.free_pages(), 1024);
 }
 
 #[test]
-fn an_isolated_pageblock_comes_out_of_a_larger_free_block() {
+fn isolation_splits_a_larger_free_block() {
     let zones = [plain_zone(0x400, 1024)];
     let config = geometry(&zones, Era::Linux7_3.switches(), 9, 10);
     let mut bytes = metadata(&config);
@@ -50,13 +50,13 @@ fn an_isolated_pageblock_comes_out_of_a_larger_free_block() {
 }
 
 #[test]
-fn blocks_of_several_pageblocks_keep_every_type_true() {
+fn isolation_of_any_subset_keeps_pageblock_types() {
     let zones = [plain_zone(0x400, 64)];
     let config = geometry(&zones, Era::Linux7_3.switches(), 3, 5);
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
     let zone = &memory.zones()[0];
-    // Every subset of four neighbouring pageblocks, in and out in both directions.
+    // Every subset of four neighbouring pageblocks is isolated and restored, in both directions.
     for set in 0_u64..16 {
         let blocks: Vec<Pfn> =
             (0..4).filter(|bit| set & 1 << bit != 0).map(|bit| Pfn(0x400 + 8 * bit)).collect();
@@ -75,7 +75,7 @@ fn blocks_of_several_pageblocks_keep_every_type_true() {
 }
 
 #[test]
-fn what_cannot_be_isolated_is_refused_unchanged() {
+fn failed_isolation_changes_nothing() {
     let zones = [plain_zone(0x404, 28)];
     let config = geometry(&zones, Era::Freehold.switches(), 3, 5);
     let mut bytes = metadata(&config);
@@ -116,7 +116,7 @@ fn a_page_freed_into_an_isolated_block_stays_there() {
 }
 
 #[test]
-fn a_listed_block_goes_back_to_each_of_its_pageblocks() {
+fn drained_block_is_split_by_pageblock() {
     // Blocks of a CPU's lists can be larger than very small pageblocks.
     let zones = [plain_zone(0x400, 64)];
     let config = geometry(&zones, Era::Linux7_3.switches(), 1, 5);

@@ -1,4 +1,4 @@
-//! Every interleaving of two threads, and every value that a relaxed load may see.
+//! Model checking: every interleaving of two threads, and every value that a relaxed load may see.
 //!
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p freehold --release --test loom`
 #![cfg(loom)]
@@ -15,15 +15,15 @@ use loom::sync::atomic::{AtomicU32, Ordering, fence};
 use loom::sync::{Arc, Mutex, MutexGuard};
 use loom::thread;
 
-/// The model checker's mutex. It cannot be made at compile time, so the first to
-/// lock makes it; the tests lock everything before they start a second thread.
+/// The model checker's mutex. It cannot be made at compile time, so the first lock call
+/// makes it. The tests lock everything before they start a second thread.
 struct CheckedLock {
     mutex: ManuallyDrop<OnceCell<&'static Mutex<()>>>,
-    in_use: UnsafeCell<ManuallyDrop<Option<MutexGuard<'static, ()>>>>,
+    guard: UnsafeCell<ManuallyDrop<Option<MutexGuard<'static, ()>>>>,
 }
 
 // SAFETY: threads run one at a time under the model checker, `mutex` is set before
-// there is a second one, and only the lock's holder touches `in_use`.
+// there is a second one, and only the lock's holder touches `guard`.
 unsafe impl Sync for CheckedLock {}
 // SAFETY: as above.
 unsafe impl Send for CheckedLock {}
@@ -35,14 +35,14 @@ impl CheckedLock {
 
     fn hold(&self, guard: MutexGuard<'static, ()>) {
         // SAFETY: the guard says that this thread holds the lock.
-        unsafe { *self.in_use.get() = ManuallyDrop::new(Some(guard)) };
+        unsafe { *self.guard.get() = ManuallyDrop::new(Some(guard)) };
     }
 }
 
-// SAFETY: exclusion is the model checker's mutex's.
+// SAFETY: the model checker's mutex guarantees exclusion.
 unsafe impl lock_api::RawMutex for CheckedLock {
     const INIT: Self =
-        Self { mutex: ManuallyDrop::new(OnceCell::new()), in_use: UnsafeCell::new(ManuallyDrop::new(None)) };
+        Self { mutex: ManuallyDrop::new(OnceCell::new()), guard: UnsafeCell::new(ManuallyDrop::new(None)) };
 
     type GuardMarker = lock_api::GuardNoSend;
 
@@ -58,7 +58,7 @@ unsafe impl lock_api::RawMutex for CheckedLock {
 
     unsafe fn unlock(&self) {
         // SAFETY: the caller holds the lock.
-        let guard = unsafe { (*self.in_use.get()).take() };
+        let guard = unsafe { (*self.guard.get()).take() };
         drop(guard);
     }
 }
@@ -69,7 +69,7 @@ type Machine = Memory<'static, Platform>;
 /// Four pages in pageblocks of two, all free, with per-CPU lists of one page.
 const PAGES: u64 = 4;
 
-/// Runs every interleaving of what `act` does to a small machine.
+/// Runs `act` on a small machine in every interleaving.
 fn check(preemptions: Option<usize>, act: impl Fn(&'static Machine) + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
@@ -105,7 +105,7 @@ fn check(preemptions: Option<usize>, act: impl Fn(&'static Machine) + Sync + Sen
         let memory = Box::into_raw(Box::new(memory));
         // SAFETY: as above.
         act(unsafe { &*memory });
-        // SAFETY: nobody else refers to either any more.
+        // SAFETY: no other reference to either exists any more.
         drop(unsafe { (Box::from_raw(memory), Box::from_raw(bytes)) });
     });
 }
@@ -121,7 +121,7 @@ fn all_is_back(memory: &Machine) {
 }
 
 #[test]
-fn of_two_racing_frees_one_wins() {
+fn one_of_two_racing_frees_succeeds() {
     check(None, |memory| {
         let pfn = memory.alloc(request(0)).expect("free pages");
         let other = thread::spawn(move || memory.free(1, pfn, Order::ZERO));
@@ -133,9 +133,9 @@ fn of_two_racing_frees_one_wins() {
     });
 }
 
-/// An owner of a CPU's lists frees in two ways, against a free with locks.
+/// A free by an owner of a CPU's lists, in two ways, races with a free with locks.
 #[test]
-fn of_a_free_by_an_owner_and_its_rival_one_wins() {
+fn one_of_racing_owner_and_locked_frees_succeeds() {
     for free in [
         |memory: &Machine, pfn| memory.exclusive(0).expect("a CPU").free(pfn, Order::ZERO),
         |memory: &Machine, pfn| {
@@ -144,7 +144,7 @@ fn of_a_free_by_an_owner_and_its_rival_one_wins() {
         },
     ] {
         check(Some(3), move |memory| {
-            // The second page goes the fast way, if there is one.
+            // The second page takes the fast path, if there is one.
             let [first, pfn] = [(); 2].map(|()| memory.alloc(request(0)).expect("free pages"));
             memory.exclusive(0).expect("a CPU").free(first, Order::ZERO).expect("allocated");
             let other = thread::spawn(move || memory.free(1, pfn, Order::ZERO));
@@ -177,7 +177,8 @@ fn a_consistent_reader_never_sees_half_a_hold() {
         let zone = &memory.zones()[0];
         let free = |blocks: [u64; 2]| blocks[0] + 2 * blocks[1];
         let reader = thread::spawn(move || zone.counts_consistent(2));
-        // Splits a pair: the pair leaves its list, a page enters another, one hold for both.
+        // The request splits a block of two pages. In one lock hold, the block leaves its list and a page enters
+        // another.
         let pfn = memory.alloc(Request { order: Order::ZERO, ..request(1) }).expect("free pages");
         if let Some(counts) = reader.join().expect("no panic") {
             assert!(counts.totals_agree(), "{counts:?}");
@@ -190,7 +191,7 @@ fn a_consistent_reader_never_sees_half_a_hold() {
     });
 }
 
-/// The protocol of the counts in small, with the fences as choices.
+/// The protocol of the counts with two numbers. Parameters select the fences and orderings.
 fn two_counts(writer_fence: bool, reader_fence: bool, end: Ordering, begin: Ordering) {
     loom::model(move || {
         let shared = Arc::new([0; 3].map(AtomicU32::new));
@@ -219,7 +220,7 @@ fn two_counts(writer_fence: bool, reader_fence: bool, end: Ordering, begin: Orde
 }
 
 #[test]
-fn the_protocol_holds_in_small() {
+fn counts_protocol_has_no_torn_reads() {
     two_counts(true, true, Ordering::Release, Ordering::Acquire);
 }
 

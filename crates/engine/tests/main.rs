@@ -1,6 +1,6 @@
-//! The tests of the engine as one program: each program more is linked, and compiles what the tests share, once more.
+//! The tests of the engine in one program, because every program must be linked and compiles the shared modules again.
 //!
-//! `interrupts`, `loom` and `small` are programs of their own: they need signals, the model checker and Miri.
+//! `interrupts`, `loom` and `small` are separate programs: they need signals, the model checker and Miri.
 
 mod adapters;
 mod bad_frees;

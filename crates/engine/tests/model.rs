@@ -1,4 +1,4 @@
-//! The engine against a naive model: the same answer and the same lists after every step.
+//! The engine compared with a naive model: the same results and the same lists after every step.
 
 use crate::common::{self, Random, metadata, order};
 use crate::naive::{Naive, Settings, TYPES};
@@ -15,12 +15,12 @@ const KINDS: [(Migratetype, GfpFlags); TYPES] = [
 
 const CPUS: u16 = 2;
 
-/// Zone and geometry: pageblock order, largest order, first frame, pages.
+/// The shape of a zone: pageblock order, largest order, first frame, pages.
 type Shape = (u8, u8, u64, u64);
 
 const SHAPES: [Shape; 4] = [(3, 5, 0x203, 300), (4, 4, 0x400, 320), (4, 5, 0x41d, 420), (9, 10, 0x3f0, 3700)];
 
-/// Batch, lower and upper bound of high: no lists to speak of, fixed, tuned.
+/// Settings of per-CPU lists: batch, lower and upper bound of `high`. In order: almost no lists, two fixed, tuned.
 const PERCPU: [(i64, i64, i64); 4] = [(1, 0, 0), (4, 4, 4), (3, 28, 28), (5, 12, 90)];
 
 fn settings(shape: (u8, u8, u64, u64), percpu: (i64, i64, i64), switches: Switches) -> Settings {
@@ -51,7 +51,7 @@ fn zone(set: &Settings) -> ZoneConfig {
         spanned: set.end - set.start,
         managed: set.managed as u64,
         watermarks: Watermarks { min, low, high },
-        // Against requests that nobody here makes; the high mark is not held against it.
+        // This reserve applies to requests that the test never makes. The check of the high watermark ignores it.
         lowmem_reserve: [0, 0, 0, 0, 0, 10_000],
         percpu: PerCpuSettings {
             batch: set.batch as u32,
@@ -68,7 +68,7 @@ struct Pair<'a, 'm> {
     model: Naive,
     random: Random,
     context: String,
-    /// True if some blocks are asked for by their addresses.
+    /// True if some blocks are requested by their addresses.
     by_address: bool,
 }
 
@@ -97,7 +97,7 @@ impl Pair<'_, '_> {
     }
 
     fn alloc(&mut self, cpu: u16, number: u64) {
-        // Each phase has a favourite type, which outgrows its pageblocks.
+        // Each phase has a preferred type, so that it needs more pageblocks than it has.
         let favourite = number / 100 % TYPES as u64;
         let kind =
             if self.random.below(3) > 0 { favourite } else { self.random.below(TYPES as u64) } as usize;
@@ -113,7 +113,7 @@ impl Pair<'_, '_> {
         assert_eq!(engine, model, "{}: {request:?}", self.context);
     }
 
-    /// Asks for a block that may be free, on a CPU's list, in use or beyond the zone.
+    /// Requests a block by address that may be free, on a CPU's list, in use or beyond the zone.
     fn alloc_at(&mut self) {
         let size = self.random.below(u64::from(self.model.set.max_order) + 1) as u8;
         let first = self.model.set.start & !((1 << size) - 1);
@@ -218,14 +218,14 @@ fn all_sets(name: &str, switches: Switches) {
 }
 
 #[test]
-fn every_era_answers_like_the_model() {
+fn every_era_matches_the_model() {
     for era in Era::ALL {
         all_sets(era.name(), era.switches());
     }
 }
 
 #[test]
-fn claims_by_counts_and_by_a_look_answer_like_the_model() {
+fn claims_by_counts_and_by_page_scan_match_the_model() {
     for claims_by_counts in [false, true] {
         for base in [Era::Linux6_12, Era::Freehold] {
             let switches = Switches { claims_by_counts, ..base.switches() };
@@ -235,7 +235,7 @@ fn claims_by_counts_and_by_a_look_answer_like_the_model() {
 }
 
 #[test]
-fn hygiene_and_remembered_mode_alone_answer_like_the_model() {
+fn hygiene_and_remembered_mode_match_the_model() {
     for base in [Era::Linux6_1, Era::Linux7_3] {
         for switch in [Switch::Hygiene, Switch::RememberedMode] {
             for on in [false, true] {
@@ -247,7 +247,7 @@ fn hygiene_and_remembered_mode_alone_answer_like_the_model() {
 }
 
 #[test]
-fn blocks_taken_by_address_answer_like_the_model() {
+fn blocks_by_address_match_the_model() {
     for era in Era::ALL {
         for (number, shape) in SHAPES.into_iter().enumerate() {
             for percpu in PERCPU {
@@ -258,10 +258,10 @@ fn blocks_taken_by_address_answer_like_the_model() {
     }
 }
 
-/// The smallest and the largest orders that a zone can have, pageblocks whose counts need more room than a type leaves,
-/// and pages that no block of the largest order can start at.
+/// Covers the smallest and the largest orders of a zone, pageblocks whose counts need separate places, and a start that
+/// no block of the largest order can have.
 #[test]
-fn every_largest_order_answers_like_the_model() {
+fn every_largest_order_matches_the_model() {
     let shapes = [
         (0, 0, 0x201, 90),
         (0, 3, 0x203, 200),
@@ -281,9 +281,9 @@ fn every_largest_order_answers_like_the_model() {
     }
 }
 
-/// Holes that lie between sections and within them, at the start, in the middle and before the end.
+/// Covers holes between sections and within them, at the start, in the middle and before the end.
 #[test]
-fn zones_with_holes_answer_like_the_model() {
+fn zones_with_holes_match_the_model() {
     let shapes: [(Shape, &'static [(u64, u64)]); 4] = [
         ((3, 5, 0x203, 300), &[(0x219, 0x261), (0x29c, 0x301)]),
         ((4, 4, 0x400, 320), &[(0x400, 0x440), (0x450, 0x48f), (0x492, 0x52f)]),
@@ -302,8 +302,8 @@ fn zones_with_holes_answer_like_the_model() {
 }
 
 #[test]
-fn long_lists_answer_like_the_model() {
-    // More blocks than the stack of a list has places, taken and given back many at a time.
+fn long_lists_match_the_model() {
+    // The lists have more blocks than the places of their stacks. Refills and drains move many at a time.
     for (number, percpu) in [(31, 90, 1500), (16, 600, 600), (3, 900, 1100)].into_iter().enumerate() {
         for era in Era::ALL {
             let name = format!("{} {percpu:?}", era.name());

@@ -1,4 +1,4 @@
-//! Owners, batches and single requests in parallel, also where racing frees are not told apart.
+//! Owners, batches and single requests in parallel, with and without detection of racing frees.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
@@ -17,7 +17,7 @@ const GFPS: [GfpFlags; 3] = [
     GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
 ];
 
-/// Who owns each page: a page that is given twice is seen at once.
+/// The owner of each page. It detects at once if a page is allocated twice.
 struct Owners(Vec<AtomicU8>);
 
 impl Owners {
@@ -63,7 +63,7 @@ impl Worker<'_> {
                 self.got(pfn, request.order);
             }
         } else if let Some((pfn, size)) = self.give() {
-            memory.free(self.cpu, pfn, size).expect("a held block");
+            memory.free(self.cpu, pfn, size).expect("a block in use");
         }
     }
 
@@ -88,7 +88,7 @@ impl Worker<'_> {
             }
             !goes
         });
-        owner.free_many(size, &chosen).expect("held blocks");
+        owner.free_many(size, &chosen).expect("blocks in use");
     }
 
     fn bulk<L: Platform>(&mut self, memory: &Memory<'_, L>) {
@@ -101,7 +101,7 @@ impl Worker<'_> {
                 self.owners.change(pfn, Order::ZERO, from, to);
             }
         }
-        memory.free_bulk(self.cpu, &pages).expect("held pages");
+        memory.free_bulk(self.cpu, &pages).expect("pages in use");
     }
 
     fn work<L: Platform>(mut self, memory: &Memory<'_, L>, owns: bool, steps: u32) {
@@ -118,7 +118,7 @@ impl Worker<'_> {
             }
         }
         while let Some((pfn, size)) = self.give() {
-            memory.free(self.cpu, pfn, size).expect("a held block");
+            memory.free(self.cpu, pfn, size).expect("a block in use");
         }
     }
 }
@@ -145,7 +145,7 @@ fn run<L: Platform<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rul
                 thread::yield_now();
             }
         });
-        // Two CPUs; the first has an owner and a guest.
+        // There are two CPUs. The first has an owner, and a second thread that calls with locks.
         let workers = [(1, 0, true), (2, 0, false), (3, 1, false)].map(|(name, cpu, owns)| {
             let random = Random::new(u64::from(name));
             let worker = Worker { owners: &owners, name, cpu, random, in_use: Vec::new() };
@@ -163,14 +163,14 @@ fn run<L: Platform<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rul
 }
 
 #[test]
-fn an_owner_a_guest_and_a_neighbour_lose_no_page() {
+fn exclusive_owner_and_other_threads_lose_no_page() {
     for era in Era::ALL {
         run::<common::Platform>(era, 1500);
     }
 }
 
 #[test]
-fn owners_that_free_once_lose_no_page() {
+fn owners_free_once_loses_no_page() {
     for era in Era::ALL {
         run::<OwnersFreeOnce<common::Platform>>(era, 1500);
     }

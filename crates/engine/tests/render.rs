@@ -17,7 +17,7 @@ fn pagetypeinfo(era: Era, rows: PageTypeRows) -> String {
 }
 
 #[test]
-fn pagetypeinfo_is_the_kernels_text() {
+fn pagetypeinfo_matches_the_kernels_text() {
     let expected = "\
 Page block order: 9
 Pages per block:  512
@@ -46,7 +46,7 @@ Node 0, zone   Normal            2            2            0            0       
 }
 
 #[test]
-fn buddyinfo_is_the_kernels_text() {
+fn buddyinfo_matches_the_kernels_text() {
     let zones = [zone(ZoneType::Normal, 0x1000, 1027)];
     let config = config(&zones, Era::Freehold.switches());
     let mut bytes = metadata(&config);
@@ -58,7 +58,7 @@ fn buddyinfo_is_the_kernels_text() {
 }
 
 #[test]
-fn indices_are_the_kernels() {
+fn fragmentation_indices_match_the_kernels_formulas() {
     let mut counts = FreeCounts::default();
     assert_eq!(counts.unusable_index(order(9)), 1000, "nothing free is all unusable");
     assert_eq!(counts.extfrag_index(order(9)), 0, "nothing free is a lack of memory");

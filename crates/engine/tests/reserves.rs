@@ -1,4 +1,4 @@
-//! What is kept back: watermarks, the lowmem reserve, the boost, the atomic reserve.
+//! Reserves: watermarks, the lowmem reserve, the boost, and the reserve for atomic requests.
 
 use crate::common::{self, all_free, config, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
@@ -8,7 +8,7 @@ use freehold::{
 
 const LISTS: PerCpuSettings = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
 
-/// Takes single pages until the machine refuses; answers how many are left free.
+/// Allocates single pages until a request fails. Returns the number of free pages left.
 fn left_by(memory: &Memory<'_, common::Platform>, gfp: GfpFlags) -> u64 {
     while memory.alloc(request(gfp, 0)).is_ok() {}
     memory.check().expect("intact");
@@ -16,7 +16,7 @@ fn left_by(memory: &Memory<'_, common::Platform>, gfp: GfpFlags) -> u64 {
 }
 
 #[test]
-fn each_right_opens_its_part_of_the_min_mark() {
+fn each_flag_opens_its_part_of_the_min_watermark() {
     let marks = Watermarks { min: 64, low: 80, high: 96 };
     let cases = [
         ("waiting", GfpFlags::KERNEL, 64),
@@ -39,7 +39,7 @@ fn each_right_opens_its_part_of_the_min_mark() {
 }
 
 #[test]
-fn a_lower_zone_keeps_its_reserve_from_requests_that_a_higher_one_can_serve() {
+fn lowmem_reserve_is_kept_from_requests_for_higher_zones() {
     let low = ZoneConfig {
         kind: ZoneType::Dma32,
         lowmem_reserve: [0, 0, 48, 48, 48, 48],
@@ -54,7 +54,7 @@ fn a_lower_zone_keeps_its_reserve_from_requests_that_a_higher_one_can_serve() {
     assert_eq!(left_by(&memory, GfpFlags::KERNEL | GfpFlags::DMA32), 0);
 }
 
-/// One movable pageblock too full to be claimed, 64 pages in all, and a high mark of 40.
+/// Runs with 64 pages, movable pageblocks too full to be claimed, and a high watermark of 40.
 fn boosting(factor: Option<u32>, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig { watermarks: Watermarks { min: 1, low: 2, high: 40 }, ..plain_zone(0x400, 64) }];
     let config =
@@ -72,9 +72,9 @@ fn boosting(factor: Option<u32>, act: impl FnOnce(&Memory<'_, common::Platform>)
 }
 
 #[test]
-fn a_fallback_raises_the_marks_by_a_pageblock_up_to_a_limit() {
-    // Each refused claim raises them by 16 pages: one claim for the first request, two
-    // for the second, which the first left another order for. The limit is factor x 40 / 10 000.
+fn fallback_boosts_watermarks_up_to_a_limit() {
+    // Each refused claim boosts the watermarks by 16 pages. The first request tries one claim, the second two, because
+    // the first left blocks of another order. The limit is factor x 40 / 10 000.
     let cases = [
         (None, [16, 48, 60]),
         (Some(15_000), [16, 48, 60]),
@@ -108,7 +108,7 @@ fn only_a_request_that_may_wake_kswapd_wakes_it() {
     });
 }
 
-/// A zone of 64 pageblocks of 16 pages with a mark that only atomic requests pass.
+/// Runs with 64 pageblocks of 16 pages, and a watermark that only atomic requests pass.
 fn atomic(era: Era, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig {
         percpu: LISTS,
@@ -124,8 +124,8 @@ fn atomic(era: Era, act: impl FnOnce(&Memory<'_, common::Platform>)) {
 const ATOMIC: GfpFlags = GfpFlags::GFP_ATOMIC;
 
 #[test]
-fn atomic_high_order_requests_below_the_low_mark_reserve_their_pageblock() {
-    // One percent of the zone are 32 pages: two pageblocks, three before 6.8.
+fn atomic_high_order_requests_below_low_reserve_their_pageblock() {
+    // One percent of the zone rounds to 32 pages: two pageblocks, three before 6.8.
     for (era, most) in [(Era::Linux6_1, 3), (Era::Linux6_12, 2), (Era::Linux7_3, 2)] {
         atomic(era, |memory| {
             let zone = &memory.zones()[0];
@@ -139,7 +139,7 @@ fn atomic_high_order_requests_below_the_low_mark_reserve_their_pageblock() {
             let typed = zone.pageblocks().filter(|block| block.migratetype == Some(Migratetype::HighAtomic));
             assert_eq!(typed.count() as u64, most, "{}", era.name());
             for (pfn, size) in in_use {
-                memory.free(0, pfn, size).expect("a held block");
+                memory.free(0, pfn, size).expect("a block in use");
             }
             memory.drain_all();
             memory.check().expect("intact");
@@ -151,7 +151,7 @@ fn atomic_high_order_requests_below_the_low_mark_reserve_their_pageblock() {
 }
 
 #[test]
-fn a_request_in_distress_gets_the_atomic_reserve_back() {
+fn failing_request_releases_the_atomic_reserve() {
     for era in [Era::Linux6_1, Era::Linux6_12, Era::Linux7_3] {
         atomic(era, |memory| {
             let zone = &memory.zones()[0];
@@ -160,12 +160,12 @@ fn a_request_in_distress_gets_the_atomic_reserve_back() {
                 if zone.free_pages() > 992 {
                     continue;
                 }
-                memory.free(1, pfn, order(3)).expect("a held block");
+                memory.free(1, pfn, order(3)).expect("a block in use");
                 memory.drain_all();
                 let _ = memory.alloc(request(ATOMIC, 3));
             }
             memory.drain_all();
-            // Too large for what is left; the second attempt gives up all of the reserve.
+            // The order is too large for the free blocks. The second attempt releases all of the reserve.
             assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 5)), Err(AllocError::NoMemory));
             memory.check().expect("intact");
             assert!(zone.stats().highatomic_unreserved >= 1, "{}", era.name());
@@ -211,8 +211,8 @@ fn a_request_avoids_mixing_blocks_while_a_lower_zone_can_serve() {
 }
 
 #[test]
-fn the_atomic_reserve_counts_as_unusable_but_for_those_who_may_use_it() {
-    // Before 6.8 only what was reserved by a request is subtracted, here nothing.
+fn atomic_reserve_is_unusable_for_other_requests() {
+    // Before 6.8 only pages that a request has reserved are subtracted, here none.
     for (era, kernel) in [(Era::Linux6_1, 16), (Era::Linux6_12, 24), (Era::Linux7_3, 24)] {
         for (gfp, left) in [(GfpFlags::KERNEL | GfpFlags::NORETRY, kernel), (GfpFlags::GFP_ATOMIC, 3)] {
             let marks = Watermarks { min: 8, low: 8, high: 8 };

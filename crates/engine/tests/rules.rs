@@ -1,4 +1,4 @@
-//! Rules of placement that an embedder brings.
+//! Placement rules of an embedder.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -9,7 +9,7 @@ use freehold::{
     Pfn, PlacementRule, Relocate, Switches, ZoneConfig, required_bytes,
 };
 
-/// The locks of a memory with a rule of type `R`.
+/// The platform of a memory with a rule of type `R`.
 type Ruled<R> = (parking_lot::RawMutex, parking_lot::RawMutex, (), R);
 
 const PAGES: u64 = 512 * 40;
@@ -32,7 +32,7 @@ fn act_in<R: PlacementRule, T>(
     act(&memory)
 }
 
-/// What Freehold's own rule of claiming does, as an embedder would write it.
+/// Freehold's own rule for claims, as an embedder would write it.
 struct UsedFirst;
 
 impl PlacementRule for UsedFirst {
@@ -48,7 +48,7 @@ impl PlacementRule for UsedFirst {
     }
 }
 
-/// Allocates and frees at random until memory is short and mixed, and returns every answer.
+/// Allocates and frees at random until memory is short and mixed. Returns the result of every request.
 fn answers<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>, seed: u64) -> Vec<Option<Pfn>> {
     let (mut random, mut in_use, mut answers) = (Random::new(seed), Vec::new(), Vec::new());
     for step in 0..60_000_u32 {
@@ -70,39 +70,39 @@ fn answers<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>, seed: u64) -> Vec<Op
 }
 
 #[test]
-fn a_rule_from_outside_places_as_the_era_that_has_it() {
+fn external_rule_matches_the_rule_of_the_era() {
     let own = Era::Freehold.switches();
     let without = Switches { claims_used_first: false, ..own };
     for seed in 1..=3 {
         let by_era = act(own, &(), |memory| answers(memory, seed));
-        let by_nobody = act(without, &(), |memory| answers(memory, seed));
+        let without_rule = act(without, &(), |memory| answers(memory, seed));
         let by_rule = act(without, &UsedFirst, |memory| {
             let answers = answers(memory, seed);
             assert_eq!(memory.refused_choices().count, 0, "seed {seed}");
-            memory.check().expect("what holds of every memory");
+            memory.check().expect("every invariant holds");
             answers
         });
-        assert_ne!(by_era, by_nobody, "seed {seed} never needs the rule");
+        assert_ne!(by_era, without_rule, "seed {seed} never needs the rule");
         assert_eq!(by_rule, by_era, "seed {seed}");
     }
 }
 
-/// A rule that is made of closures and counts how often it is asked.
+/// A rule that consists of two closures and counts their calls.
 struct LoggedRule<C, S> {
     claim: C,
     steal: S,
-    asked: Cell<[u32; 2]>,
+    calls: Cell<[u32; 2]>,
 }
 
 impl<C, S> LoggedRule<C, S> {
     fn new(claim: C, steal: S) -> Self {
-        Self { claim, steal, asked: Cell::default() }
+        Self { claim, steal, calls: Cell::default() }
     }
 
     fn count(&self, which: usize) {
-        let mut asked = self.asked.get();
-        asked[which] += 1;
-        self.asked.set(asked);
+        let mut calls = self.calls.get();
+        calls[which] += 1;
+        self.calls.set(calls);
     }
 }
 
@@ -126,7 +126,7 @@ type Choose<'c> = &'c dyn Fn(&mut dyn Iterator<Item = Offer>) -> Choice;
 
 const AS_ERA: Choose<'_> = &|_| Choice::AsEra;
 
-/// Fills memory with movable pages, frees some of them here and there, and makes unmovable requests.
+/// Fills memory with movable pages, frees some scattered pages, and makes unmovable requests.
 fn pollute<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> Vec<Pfn> {
     let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
     let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable).ok()).collect();
@@ -138,7 +138,7 @@ fn pollute<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> Vec<Pfn> {
     (0..64).filter_map(|_| memory.alloc(request(GfpFlags::KERNEL, 2)).ok()).collect()
 }
 
-/// Fills memory with movable pages, frees few of them, and makes unmovable requests: there is nothing to claim.
+/// Fills memory with movable pages, frees few of them, and makes unmovable requests. No pageblock can be claimed.
 fn steal_too<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> usize {
     pollute(memory);
     let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
@@ -152,7 +152,7 @@ fn steal_too<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> usize {
 }
 
 #[test]
-fn what_a_rule_chooses_is_claimed_wherever_the_zone_begins_and_ends() {
+fn chosen_block_is_claimed_in_unaligned_zones() {
     for era in [Era::Linux6_12, Era::Linux7_3, Era::Freehold] {
         let chosen = Cell::new(0);
         let fullest = |offers: &mut dyn Iterator<Item = Offer>| match offers.min_by_key(|offer| offer.free) {
@@ -166,17 +166,18 @@ fn what_a_rule_chooses_is_claimed_wherever_the_zone_begins_and_ends() {
         act_in(plain_zone(0x4f3, PAGES + 77), era.switches(), &LoggedRule::new(claim, AS_ERA), |memory| {
             pollute(memory);
             assert!(chosen.get() > 0, "{era:?}");
-            // A choice that could not be claimed would be an attempt more, and the era would claim another.
+            // If a chosen pageblock could not be claimed, there would be more attempts, because the era would try
+            // another.
             let stats = memory.zone_stats();
             assert_eq!([stats.claim_attempts, stats.claims], [chosen.get(); 2], "{era:?}");
             assert_eq!(memory.refused_choices().count, 0);
-            memory.check().expect("what holds of every memory");
+            memory.check().expect("every invariant holds");
         });
     }
 }
 
 #[test]
-fn a_rule_sees_offers_in_order_and_they_are_what_lies_there() {
+fn offers_are_ordered_and_describe_their_pageblocks() {
     let seen = RefCell::new(Vec::new());
     let look = |offers: &mut dyn Iterator<Item = Offer>| {
         seen.borrow_mut().push(offers.collect::<Vec<_>>());
@@ -200,7 +201,7 @@ fn a_rule_sees_offers_in_order_and_they_are_what_lies_there() {
 }
 
 #[test]
-fn what_was_not_offered_is_refused_and_the_era_goes_on() {
+fn invalid_choice_is_refused_and_the_era_decides() {
     let by_era = act(Era::Linux7_3.switches(), &(), pollute);
     let beside = |offers: &mut dyn Iterator<Item = Offer>| match offers.next() {
         Some(offer) => Choice::Take(Offer { pfn: Pfn(offer.pfn.0 + 8), ..offer }),
@@ -220,13 +221,13 @@ fn what_was_not_offered_is_refused_and_the_era_goes_on() {
             act(Era::Linux7_3.switches(), &rule, |memory| {
                 steal_too(memory);
                 let refused = memory.refused_choices();
-                let asked = rule.asked.get()[usize::from(!claims)];
+                let calls = rule.calls.get()[usize::from(!claims)];
                 assert!(
-                    refused.count > 0 && refused.count <= u64::from(asked),
+                    refused.count > 0 && refused.count <= u64::from(calls),
                     "{number} {claims}: {refused:?}"
                 );
                 assert_eq!(refused.last == Pfn(u64::MAX), number == 2, "{refused:?}");
-                memory.check().expect("what holds of every memory");
+                memory.check().expect("every invariant holds");
             });
         }
         let rule = LoggedRule::new(bad, AS_ERA);
@@ -234,17 +235,17 @@ fn what_was_not_offered_is_refused_and_the_era_goes_on() {
             assert_eq!(pollute(memory), by_era, "{number}");
             let refused = memory.refused_choices();
             assert!(
-                refused.count > 0 && refused.count <= u64::from(rule.asked.get()[0]),
+                refused.count > 0 && refused.count <= u64::from(rule.calls.get()[0]),
                 "{number}: {refused:?}"
             );
             assert_eq!(refused.last == Pfn(u64::MAX), number == 2, "{refused:?}");
-            memory.check().expect("what holds of every memory");
+            memory.check().expect("every invariant holds");
         });
     }
 }
 
 #[test]
-fn a_rule_that_claims_nothing_has_requests_steal_and_one_that_takes_nothing_has_them_fail() {
+fn requests_steal_without_a_claim_and_fail_without_a_steal() {
     let (nothing, smallest): (Choose<'_>, Choose<'_>) =
         (&|_| Choice::Nothing, &|offers| offers.next().map_or(Choice::Nothing, Choice::Take));
     let rule = LoggedRule::new(nothing, smallest);
@@ -252,16 +253,16 @@ fn a_rule_that_claims_nothing_has_requests_steal_and_one_that_takes_nothing_has_
         assert_eq!(pollute(memory).len(), 64);
         let stats = memory.zone_stats();
         assert!(stats.claims == 0 && stats.steals > 0, "{stats:?}");
-        assert!(rule.asked.get()[1] > 0);
-        memory.check().expect("what holds of every memory");
+        assert!(rule.calls.get()[1] > 0);
+        memory.check().expect("every invariant holds");
     });
     act(Era::Linux7_3.switches(), &LoggedRule::new(nothing, nothing), |memory| {
         assert_eq!(pollute(memory), []);
-        memory.check().expect("what holds of every memory");
+        memory.check().expect("every invariant holds");
     });
 }
 
-/// Has unmovable pages come to movable pageblocks, and tidying give those another type.
+/// A rule that lets unmovable requests steal from movable pageblocks, and lets tidying change the type of these.
 struct Tidier(Migratetype);
 
 impl PlacementRule for Tidier {
@@ -281,7 +282,7 @@ impl PlacementRule for Tidier {
 }
 
 #[test]
-fn a_rule_that_tidies_gives_pageblocks_their_type() {
+fn tidying_rule_sets_pageblock_types() {
     for (to, refuses) in
         [(Migratetype::Unmovable, false), (Migratetype::Isolate, true), (Migratetype::Cma, true)]
     {
@@ -303,12 +304,12 @@ fn a_rule_that_tidies_gives_pageblocks_their_type() {
                 "{to}"
             );
             assert_eq!(stats.retyped, if refuses { 0 } else { before as u64 });
-            memory.check().expect("what holds of every memory");
+            memory.check().expect("every invariant holds");
         });
     }
 }
 
-/// Has unmovable pages come to movable pageblocks, and tidying empty those with few pages in use.
+/// A rule that lets tidying empty movable pageblocks with few pages in use.
 struct Emptier;
 
 impl PlacementRule for Emptier {
@@ -324,7 +325,7 @@ impl PlacementRule for Emptier {
     }
 }
 
-/// Moves every page.
+/// An embedder that moves every page.
 #[derive(Default)]
 struct Moves(u64);
 
@@ -340,12 +341,13 @@ impl Relocate for Moves {
 }
 
 #[test]
-fn a_rule_that_empties_pageblocks_has_pages_moved_in_every_era_with_hygiene() {
+fn tidying_rule_empties_pageblocks() {
     for era in Era::ALL.into_iter().filter(|era| era.switches().hygiene) {
         act(era.switches(), &Emptier, |memory| {
             let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
             let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable).ok()).collect();
-            // The upper half keeps one page of eight, then the lower half seven, whose free pages come to lie first on the lists.
+            // The upper half keeps one page of eight, the lower half seven. The free pages of the lower half come first
+            // on the lists.
             let half = memory.zones()[0].start().0 + PAGES / 2;
             let upper = pages.iter().filter(|pfn| pfn.0 >= half && pfn.0 % 8 != 0);
             for pfn in upper.chain(pages.iter().filter(|pfn| pfn.0 < half && pfn.0 % 8 == 0)) {

@@ -1,4 +1,4 @@
-//! Metadata for what is present: a memory without tables for its holes is the one that has them.
+//! Metadata for present memory only: a memory without tables for its holes gives the same results as one with them.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -19,8 +19,8 @@ fn range(start: u64, end: u64) -> Range<Pfn> {
     Pfn(start)..Pfn(end)
 }
 
-/// Two zones. The first begins with a hole, the second in the middle of a section, and ends with a hole; the longest
-/// run is neither the first nor the last, and holes within a section have tables.
+/// Returns the ranges of two zones. The first zone begins with a hole. The second begins in the middle of a section,
+/// and ends with a hole. The longest run is neither the first nor the last. Holes within a section have tables.
 fn ranges() -> Vec<Range<Pfn>> {
     let ranges = [
         (0x1233, 0x1a03),
@@ -42,7 +42,7 @@ fn zones() -> [ZoneConfig; 2] {
     [zone(ZoneType::Dma32, 0x401, 0x7123), zone(ZoneType::Normal, 0x7123, 0xf400)]
 }
 
-/// Brings the ranges into service, and gives some pageblocks other types.
+/// Brings the ranges into service, and sets other types for some pageblocks.
 fn fill(memory: &Memory<'_, Platform>, ranges: &[Range<Pfn>], block: u64) {
     for zone in memory.zones() {
         for run in zone.section_runs() {
@@ -64,7 +64,7 @@ fn fill(memory: &Memory<'_, Platform>, ranges: &[Range<Pfn>], block: u64) {
     }
 }
 
-/// An embedder that can move most of what is held, and notes what it did.
+/// An embedder that can move most blocks in use, and logs its moves.
 #[derive(Default, PartialEq, Debug)]
 struct Mover {
     in_use: BTreeMap<u64, Order>,
@@ -99,7 +99,7 @@ impl Mover {
     }
 }
 
-/// Calls that work on ranges and pageblocks, on both sides.
+/// Makes calls for ranges and pageblocks on both sides.
 struct Ranges {
     gone: Vec<(Pfn, u64)>,
     moved: usize,
@@ -107,7 +107,7 @@ struct Ranges {
 }
 
 impl Ranges {
-    /// One of these calls, with an embedder on each side. What is held afterwards is the same.
+    /// Makes one call with an embedder on each side. Afterwards the same blocks are in use.
     fn with_embedders<T: PartialEq + core::fmt::Debug>(
         &mut self,
         twins: &mut Twins<'_, '_>,
@@ -231,7 +231,7 @@ fn fill_alike(fast: &Memory<'_, Platform>, slow: &Memory<'_, Platform>, ranges: 
 }
 
 #[test]
-fn tables_for_what_is_present_change_no_answer() {
+fn sparse_tables_match_full_tables() {
     let (mut moved, mut offlined) = (0, 0);
     for (number, (name, switches)) in all_switch_sets().into_iter().enumerate() {
         let orders = [(9, 10), (5, 7), (3, 3), (4, 10), (10, 10), (1, 4)][number % 6];
@@ -245,19 +245,19 @@ fn tables_for_what_is_present_change_no_answer() {
 /// Three runs of sections of 128 pages.
 const APART: [(u64, u64); 3] = [(0x403, 0x500), (0x600, 0x680), (0x1000, 0x10fd)];
 
-/// Returns the number that a frame of a zone from 0x403 on has where the zone is [`APART`].
+/// Maps a frame of the contiguous zone from 0x403 on to the frame with the same index in the zone [`APART`].
 fn apart(pfn: Pfn) -> Pfn {
     let hole = [(0x580, 0xa80), (0x500, 0x100)].into_iter().find(|&(from, _)| pfn.0 >= from);
     Pfn(pfn.0 + hole.map_or(0, |(_, pages)| pages))
 }
 
-/// Returns the frame that [`apart`] answers with this one.
+/// The inverse of [`apart`].
 fn together(pfn: Pfn) -> Pfn {
     let hole = [(0x1000, 0xa80), (0x600, 0x100)].into_iter().find(|&(from, _)| pfn.0 >= from);
     Pfn(pfn.0 - hole.map_or(0, |(_, pages)| pages))
 }
 
-/// A mover that decides by the numbers that frames would have without holes.
+/// A mover that decides by the frame numbers of the contiguous zone.
 struct Renumbered<'m>(&'m mut Mover, fn(Pfn) -> Pfn);
 
 impl Relocate for Renumbered<'_> {
@@ -280,7 +280,7 @@ impl Shrinker<Platform> for Renumbered<'_> {
     }
 }
 
-/// The same zone twice: in one piece, and with holes between its sections.
+/// The same zone twice: contiguous, and with holes between its sections.
 struct Shifted<'a, 'm> {
     close: &'a Memory<'m, Platform>,
     wide: &'a Memory<'m, Platform>,
@@ -334,7 +334,7 @@ impl Shifted<'_, '_> {
     }
 }
 
-/// Compaction goes over the hole between two sections as if they lay side by side.
+/// Compaction treats the sections on both sides of a hole as if they were adjacent.
 #[test]
 fn compaction_passes_over_holes() {
     let present = APART.map(|(start, end)| range(start, end));
@@ -365,7 +365,7 @@ fn compaction_passes_over_holes() {
     assert!(moved > enough, "{moved} moved");
 }
 
-/// Pages of 16 GiB.
+/// The number of present pages: 16 GiB.
 const PRESENT: u64 = 1 << 22;
 
 fn one_zone(start: u64, spanned: u64) -> [ZoneConfig; 1] {
@@ -378,17 +378,17 @@ fn sparse<'c>(zones: &'c [ZoneConfig], present: &'c [Range<Pfn>]) -> MemoryConfi
 }
 
 #[test]
-fn metadata_follows_what_is_present() {
+fn metadata_size_follows_present_memory() {
     let dense = one_zone(0, PRESENT);
     let needed = required_bytes::<Platform>(&MemoryConfig::linux(&dense, 2));
-    // Pages from the first to the last of two banks, and what the sections of the span may cost.
+    // The span of two banks in pages, and the limit in bytes for the metadata of its sections.
     for (spanned, most) in [(1 << 28, 128 << 10), (1_u64 << 34, 4 << 20), (1 << 36, 16 << 20)] {
         let zones = one_zone(0, spanned);
         let banks = [range(0, PRESENT / 2), range(spanned - PRESENT / 2, spanned)];
         let sparse = required_bytes::<Platform>(&sparse(&zones, &banks));
         assert!(sparse.abs_diff(needed) < most, "{spanned:#x}: {sparse} bytes, {needed} without holes");
     }
-    // No section is left out: nothing changes.
+    // If no section is left out, the size does not change.
     let all = [range(0, PRESENT)];
     assert_eq!(required_bytes::<Platform>(&sparse(&dense, &all)), needed);
 }
@@ -425,9 +425,9 @@ fn distant_banks_are_one_zone() {
     memory.check().expect("invariants");
 }
 
-/// 64 TiB of span with 64 MiB at either end.
+/// A span of 64 TiB with 64 MiB of memory at either end.
 #[test]
-fn the_widest_span_has_all_calls() {
+fn all_calls_work_on_the_widest_span() {
     let end = 1 << 34;
     let banks = [range(0x100, 0x4000), range(end - 0x3fff, end)];
     let zones = one_zone(0x100, end - 0x100);
@@ -452,7 +452,7 @@ fn the_widest_span_has_all_calls() {
     memory.check().expect("invariants");
 }
 
-/// A zone of six sections of 32 pages: the second and third are a hole, the fifth may get memory.
+/// Runs with a zone of six sections of 32 pages. The second and third are a hole, the fifth may get memory later.
 fn holey(act: impl Fn(&Memory<'_, Platform>, Era)) {
     for era in Era::ALL {
         let zones = one_zone(0x400, 192);
@@ -473,7 +473,7 @@ fn holey(act: impl Fn(&Memory<'_, Platform>, Era)) {
 }
 
 #[test]
-fn memory_comes_to_sections_that_were_named_for_it() {
+fn memory_is_added_to_hotplug_sections() {
     holey(|memory, era| {
         let zone = &memory.zones()[0];
         let managed = zone.managed_pages();
@@ -493,7 +493,7 @@ fn memory_comes_to_sections_that_were_named_for_it() {
 }
 
 #[test]
-fn no_range_reaches_over_a_hole() {
+fn ranges_across_a_hole_are_refused() {
     holey(|memory, era| {
         let (zone, kind) = (&memory.zones()[0], Migratetype::Movable);
         let name = era.name();
@@ -512,7 +512,7 @@ fn no_range_reaches_over_a_hole() {
             assert_eq!(memory.free(0, pfn, Order::ZERO), Err(FreeError::OutsideZones), "{name}");
             assert_eq!((zone.block_type(pfn), zone.contains(pfn)), (None, true), "{name}");
         }
-        // Beside each other in the tables, apart in memory.
+        // These two are adjacent in the tables, but not in memory.
         assert_eq!(
             zone.pageblocks().map(|used| used.start.0).collect::<Vec<_>>(),
             [0x400, 0x410, 0x460, 0x470, 0x480, 0x490, 0x4a0, 0x4b0]
@@ -527,7 +527,7 @@ fn no_range_reaches_over_a_hole() {
 }
 
 #[test]
-fn single_pages_beside_a_hole_are_freed_as_any() {
+fn single_pages_behind_a_hole_are_freed() {
     holey(|memory, era| {
         memory.online_range(Pfn(0x480), 32).expect("room was set aside");
         let mut owner = memory.exclusive(1).expect("a CPU");
@@ -549,7 +549,7 @@ fn single_pages_beside_a_hole_are_freed_as_any() {
 }
 
 #[test]
-fn sections_are_named_in_any_way() {
+fn section_ranges_may_overlap_and_exceed_the_zone() {
     let zones = one_zone(0x400, 192);
     let set_up = |present: &[Range<Pfn>], section: u8| {
         let sections = Sections { present, hotplug: &[], order: order(section) };
@@ -559,7 +559,7 @@ fn sections_are_named_in_any_way() {
         memory.check().expect("invariants");
         Ok(memory.zones()[0].section_runs().collect::<Vec<_>>())
     };
-    // Overlapping, empty, turned round and reaching beyond the zone.
+    // The ranges overlap, are empty or reversed, and reach beyond the zone.
     let odd = [
         range(0x300, 0x401),
         range(0x4bf, 0x900),
@@ -568,10 +568,10 @@ fn sections_are_named_in_any_way() {
         range(0x450, 0x440),
     ];
     assert_eq!(set_up(&odd, 5), Ok(vec![range(0x400, 0x420), range(0x4a0, 0x4c0)]));
-    // A section that reaches beyond the zone on both sides is no hole.
+    // A section that reaches beyond the zone on both sides is not a hole.
     assert_eq!(set_up(&odd[..1], 18), Ok(vec![range(0x400, 0x4c0)]));
     assert_eq!(set_up(&[range(0x300, 0x400), range(0x4c0, u64::MAX)], 5), Err(SetupError::EmptyZone));
-    // Numbers at the ends of their type.
+    // Numbers at the limits of their types.
     let huge = [ZoneConfig { start: Pfn(1), spanned: u64::MAX - 1, ..zones[0] }];
     let everything = [range(0, u64::MAX)];
     let config = sparse(&huge, &everything);
@@ -583,11 +583,11 @@ fn sections_are_named_in_any_way() {
 }
 
 #[test]
-fn a_builder_leaves_the_holes_between_its_ranges_out() {
+fn builder_needs_no_metadata_for_holes() {
     let far = [range(0x100, 0x2100), range(0x4000_0000, 0x4000_2000)];
     let near = [range(0x100, 0x2100), range(0x2100, 0x4100)];
     let (far, near) = (MemoryBuilder::new(&far, 2), MemoryBuilder::new(&near, 2));
-    // Sections of 2^15 frames are the least that a hole leaves out.
+    // A hole saves metadata only for whole sections of 2^15 frames.
     assert!(far.required_bytes::<Platform>() < near.required_bytes::<Platform>() + (400 << 10) + (4 << 15));
     let mut bytes = vec![core::mem::MaybeUninit::uninit(); far.required_bytes::<Platform>()];
     let memory = far.build::<Platform>(&mut bytes).expect("two ranges");

@@ -1,5 +1,5 @@
-//! Everything that an embedder can call, on memory so small that Miri gets through it: undefined
-//! behaviour, 32-bit processors and the other byte order are looked for here.
+//! Every public call, on a memory small enough for Miri: these tests search for undefined behaviour, and run for 32-bit
+//! processors and big-endian ones.
 
 mod common;
 
@@ -25,7 +25,7 @@ const GFPS: [GfpFlags; 4] = [
 
 type Machine<'m> = Memory<'m, Platform>;
 
-/// Who has which block: what an embedder knows, and moves or frees when it is asked to.
+/// An embedder that knows the blocks in use, and moves or frees them on request.
 struct Owner {
     random: Random,
     in_use: Vec<(Pfn, Order, GfpFlags)>,
@@ -83,7 +83,7 @@ fn on_a_small_machine(era: Era, act: impl FnOnce(&Machine<'_>)) {
 }
 
 #[test]
-fn every_call_in_any_order_leaves_a_whole_memory() {
+fn random_calls_keep_every_invariant() {
     for (seed, era) in Era::ALL.into_iter().enumerate() {
         on_a_small_machine(era, |memory| {
             let mut owner = Owner { random: Random::new(seed as u64), in_use: Vec::new() };
@@ -103,32 +103,32 @@ fn every_call_in_any_order_leaves_a_whole_memory() {
 fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
     let zone = &memory.zones()[0];
     let gfp = GFPS[owner.random.below(4) as usize];
-    let asked = Request { cpu: owner.random.below(2) as u16, ..request(gfp, owner.random.below(6) as u8) };
+    let wanted = Request { cpu: owner.random.below(2) as u16, ..request(gfp, owner.random.below(6) as u8) };
     let somewhere = Pfn(START + owner.random.below(PAGES));
     match owner.random.below(16) {
-        0..=3 => owner.in_use.extend(memory.alloc(asked).ok().map(|pfn| (pfn, asked.order, gfp))),
+        0..=3 => owner.in_use.extend(memory.alloc(wanted).ok().map(|pfn| (pfn, wanted.order, gfp))),
         4 => {
-            let answer = memory.alloc_with(asked, owner);
-            owner.in_use.extend(answer.ok().map(|pfn| (pfn, asked.order, gfp)));
+            let answer = memory.alloc_with(wanted, owner);
+            owner.in_use.extend(answer.ok().map(|pfn| (pfn, wanted.order, gfp)));
         }
         5..=7 => {
             if let Some((pfn, order, _)) = owner.take() {
-                memory.free(asked.cpu, pfn, order).expect("an owner's block");
-                assert!(memory.free(asked.cpu, pfn, order).is_err(), "a block is freed once");
+                memory.free(wanted.cpu, pfn, order).expect("an owner's block");
+                assert!(memory.free(wanted.cpu, pfn, order).is_err(), "a block is freed once");
             }
         }
         8 => {
-            let mut lists = memory.exclusive(asked.cpu).expect("a CPU");
+            let mut lists = memory.exclusive(wanted.cpu).expect("a CPU");
             let mut places = [None; 4];
-            let filled = lists.alloc_many(asked, &mut places);
+            let filled = lists.alloc_many(wanted, &mut places);
             let blocks: Vec<Pfn> = places[..filled].iter().flatten().copied().collect();
-            lists.free_many(asked.order, &blocks).expect("blocks just taken");
+            lists.free_many(wanted.order, &blocks).expect("blocks just taken");
         }
         9 => {
             let mut places = [None; 5];
-            let filled = memory.alloc_bulk(asked, &mut places);
+            let filled = memory.alloc_bulk(wanted, &mut places);
             let pages: Vec<Pfn> = places[..filled].iter().flatten().copied().collect();
-            memory.free_bulk(asked.cpu, &pages).expect("pages just taken");
+            memory.free_bulk(wanted.cpu, &pages).expect("pages just taken");
         }
         10 => {
             if zone.isolate_block(somewhere).is_ok() {
@@ -136,12 +136,12 @@ fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
                 zone.unisolate_block(somewhere).expect("isolated just now");
             }
         }
-        11 => memory.compact_node(0, asked.cpu, owner),
+        11 => memory.compact_node(0, wanted.cpu, owner),
         12 => memory.tidy_pageblocks(0, 0, 16, owner),
         13 => {
-            memory.refresh(asked.cpu);
+            memory.refresh(wanted.cpu);
         }
-        14 => zone.drain_cpu(asked.cpu),
+        14 => zone.drain_cpu(wanted.cpu),
         _ => {
             let mut text = String::new();
             memory.write_buddyinfo(&mut text).expect("a string takes text");
@@ -159,9 +159,10 @@ fn two_threads_share_a_small_zone() {
                 for cpu in 0..2 {
                     scope.spawn(move || {
                         for step in 0..STEPS / 5 {
-                            let asked = Request { cpu, ..request(GFPS[step as usize % 3], (step % 3) as u8) };
-                            if let Ok(pfn) = memory.alloc(asked) {
-                                memory.free(1 - cpu, pfn, asked.order).expect("this thread's block");
+                            let gfp = GFPS[step as usize % 3];
+                            let wanted = Request { cpu, ..request(gfp, (step % 3) as u8) };
+                            if let Ok(pfn) = memory.alloc(wanted) {
+                                memory.free(1 - cpu, pfn, wanted.order).expect("this thread's block");
                             }
                         }
                     });
@@ -181,7 +182,7 @@ fn a_static_memory_is_set_up_once() {
     Sysctls::linux(2).apply(&mut zones);
     let config =
         MemoryConfig { max_order: order(3), pageblock_order: order(2), ..MemoryConfig::linux(&zones, 2) };
-    // One buffer for all, so that the memory that is set up keeps the losers' parts reachable, too.
+    // All threads use parts of one buffer, so that the memory keeps the parts of the losing threads reachable as well.
     let size = required_bytes::<Platform>(&config).next_multiple_of(64);
     let buffer = vec![MaybeUninit::uninit(); 3 * size].leak();
     let config = &config;

@@ -1,4 +1,4 @@
-//! What each of the four systems changes, in numbers that can be checked by hand.
+//! The effect of each of the four systems, in numbers that can be checked by hand.
 
 use crate::common::{self, fixed_lists, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
@@ -7,8 +7,8 @@ use freehold::{
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
-/// Two movable pageblocks of 16 pages. Of the second, ten pages are movable and in
-/// use, and six are free: too few for an unmovable request to claim it.
+/// Runs with two movable pageblocks of 16 pages. The second has ten movable pages in
+/// use and six free ones: too few free pages for a claim by an unmovable request.
 fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Platform>)) {
     let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 32) }];
     let config = geometry(&zones, switches, 4, 4);
@@ -28,7 +28,7 @@ fn unmovable_pages(memory: &Memory<'_, common::Platform>, count: usize) -> Vec<u
 }
 
 #[test]
-fn hygiene_keeps_stolen_pages_leftovers_on_their_own_lists() {
+fn hygiene_keeps_the_rest_of_a_stolen_block_on_its_list() {
     scarce(Era::Linux6_12.switches(), common::NO_LISTS, |memory| {
         assert_eq!(unmovable_pages(memory, 1), [0x41a]);
         let zone = &memory.zones()[0];
@@ -42,13 +42,13 @@ fn hygiene_keeps_stolen_pages_leftovers_on_their_own_lists() {
 }
 
 #[test]
-fn without_hygiene_free_pages_leave_the_lists_of_their_block() {
+fn without_hygiene_free_pages_move_to_lists_of_another_type() {
     let without = Switch::Hygiene.set(Era::Linux6_12.switches(), false);
     for switches in [Era::Linux6_1.switches(), without] {
         scarce(switches, common::NO_LISTS, |memory| {
             assert_eq!(unmovable_pages(memory, 1), [0x41a]);
             let zone = &memory.zones()[0];
-            // All of the block's free pages moved, yet the block stayed movable.
+            // All of the pageblock's free pages moved, but the pageblock stayed movable.
             assert_eq!(zone.block_type(Pfn(0x41a)), Some(Migratetype::Movable));
             assert_eq!(listed(zone, 0, Migratetype::Unmovable), [0x41b]);
             assert_eq!(listed(zone, 2, Migratetype::Unmovable), [0x41c]);
@@ -70,7 +70,7 @@ fn remembered_mode_claims_once_a_refill() {
             assert_eq!((stats.refills, stats.refilled_blocks, stats.steals), (1, 3, 3));
             assert_eq!(stats.claim_attempts, first, "remembered: {remembered}");
             assert_eq!(unmovable_pages(memory, 2), [0x41b, 0x41c], "the same pages either way");
-            // The next refill is a new hold of the lock, and the memory ended with the last.
+            // The next refill is a new lock hold, which does not remember the level of the last.
             assert_eq!(unmovable_pages(memory, 1), [0x41d]);
             assert_eq!(memory.zones()[0].percpu_pages(0), 2);
             assert_eq!(memory.zone_stats().claim_attempts, second, "remembered: {remembered}");
@@ -78,20 +78,20 @@ fn remembered_mode_claims_once_a_refill() {
     }
 }
 
-/// The pageblock of [`scarce`] with two more of its pages free, which makes half of it.
+/// Frees two more pages in the second pageblock of [`scarce`], so that half of it is free.
 fn half_free(memory: &Memory<'_, common::Platform>) {
     memory.free(0, Pfn(0x418), order(1)).expect("in use");
 }
 
 #[test]
-fn a_claim_by_counts_sees_what_a_look_sees_and_looks_at_no_page() {
+fn claim_by_counts_matches_page_scan() {
     for claims_by_counts in [false, true] {
         let switches = Switches { claims_by_counts, ..Era::Freehold.switches() };
         scarce(switches, common::NO_LISTS, |memory| {
             unmovable_pages(memory, 1);
             let stats = memory.zone_stats();
             assert_eq!((stats.claim_attempts, stats.claims, stats.steals), (2, 0, 1));
-            // A page on its way, the rest of its block split off; a look adds a dozen frames.
+            // The request itself touches the moved page and the rest of its split block. A scan adds a dozen frames.
             assert_eq!(stats.longest_hold_touched < 10, claims_by_counts, "{stats:?}");
         });
         scarce(switches, common::NO_LISTS, |memory| {
@@ -104,11 +104,11 @@ fn a_claim_by_counts_sees_what_a_look_sees_and_looks_at_no_page() {
 }
 
 #[test]
-fn a_mixed_pageblock_is_claimed_although_less_than_half_of_it_is_free() {
+fn used_first_claims_a_mixed_pageblock_less_than_half_free() {
     for (claims_used_first, claims, steals) in [(true, 1, 1), (false, 0, 2)] {
         let switches = Switches { claims_used_first, ..Era::Freehold.switches() };
         scarce(switches, common::NO_LISTS, |memory| {
-            // The first unmovable page makes the movable pageblock a mixed one, the second takes it.
+            // The first unmovable page makes the movable pageblock mixed, the second request claims it.
             unmovable_pages(memory, 2);
             let stats = memory.zone_stats();
             assert_eq!((stats.claims, stats.steals), (claims, steals), "used first: {claims_used_first}");
@@ -118,17 +118,17 @@ fn a_mixed_pageblock_is_claimed_although_less_than_half_of_it_is_free() {
 }
 
 #[test]
-fn claims_by_counts_know_who_has_what() {
+fn counts_follow_stolen_and_returned_pages() {
     let switches = Switches { claims_used_first: false, ..Era::Freehold.switches() };
     scarce(switches, common::NO_LISTS, |memory| {
         // Two pages of the movable pageblock are stolen: neither free nor movable any more.
         assert_eq!(unmovable_pages(memory, 2), [0x41a, 0x41b]);
-        // What comes back is free again, and the first is movable then.
+        // The returned page is free again. The next movable request gets it, so that it counts as movable.
         memory.free(0, Pfn(0x41a), order(0)).expect("in use");
         assert_eq!(memory.alloc(request(MOVABLE, 0)), Ok(Pfn(0x41a)));
         memory.check().expect("intact");
-        // Ten of sixteen pages were movable, and four are free: with the stolen one, 4 + 1 of 16
-        // suit an unmovable request, and with four movable pages back, 8 + 1.
+        // Ten of sixteen pages were movable, and four are free. With the stolen page, 4 + 1 of 16 pages suit an
+        // unmovable request. After more movable pages return, 8 + 1 do.
         unmovable_pages(memory, 1);
         assert_eq!(memory.zone_stats().claims, 0);
         memory.free(0, Pfn(0x410), order(3)).expect("in use");
@@ -139,8 +139,8 @@ fn claims_by_counts_know_who_has_what() {
 }
 
 #[test]
-fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_left_as() {
-    // Ten movable pages in use and six free ones, two of which the CPU takes at a time.
+fn counts_miss_pages_reused_from_a_cpus_list() {
+    // Ten movable pages are in use and six are free. The CPU's list takes two of these at a time.
     for (claims_by_counts, claims) in [(true, 1), (false, 0)] {
         let switches = Switches { claims_by_counts, ..Era::Freehold.switches() };
         scarce(switches, fixed_lists(2, 12), |memory| {
@@ -148,12 +148,12 @@ fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_le
             for &pfn in &stolen {
                 memory.free(0, Pfn(pfn), order(0)).expect("in use");
             }
-            // Freed to the list of the pageblock's type, from which movable requests take them.
+            // The pages were freed to the CPU's list of the pageblock's type. Movable requests take them from there.
             for _ in &stolen {
                 memory.alloc(request(MOVABLE, 0)).expect("a page on the list");
             }
             memory.drain_all();
-            // Six free then. The two that changed hands count as neither free nor movable.
+            // Six pages are free now. The two reused pages count as neither free nor movable.
             memory.free(0, Pfn(0x418), order(1)).expect("in use");
             memory.drain_all();
             unmovable_pages(memory, 1);
@@ -162,7 +162,7 @@ fn claims_by_counts_take_a_page_that_changed_hands_on_a_cpus_list_for_what_it_le
     }
 }
 
-/// A zone of which 64 pages are in use, and what `act` does with it.
+/// Runs `act` on a zone with 64 pages in use. Returns the statistics of the zone.
 fn drained(
     switches: Switches,
     lists: PerCpuSettings,
@@ -181,7 +181,7 @@ fn drained(
     memory.zone_stats()
 }
 
-/// Frees the first of the pages in use, `count` blocks in a row.
+/// Frees the first pages in use, `count` consecutive blocks.
 fn free_in_a_row(memory: &Memory<'_, common::Platform>, count: u64, size: u8) {
     for pfn in [0x400, 0x420] {
         memory.split(Pfn(pfn), order(5), order(size)).expect("in use");
@@ -221,16 +221,16 @@ fn a_batched_drain_holds_the_lock_for_one_batch() {
 }
 
 #[test]
-fn a_batched_decay_holds_the_lock_for_one_batch_and_says_whether_it_did_anything() {
+fn a_batched_decay_holds_the_lock_for_one_batch() {
     let lists = PerCpuSettings { batch: 4, high_min: 8, high_max: 64, flush_needs_batch: false };
     for batched in [true, false] {
         let switches = Switches { batched_decay: batched, ..Era::Linux7_3.switches() };
         let mut frees = ZoneStats::default();
         let stats = drained(switches, lists, |memory| {
-            assert!(!memory.refresh(0), "nothing was ever done");
+            assert!(!memory.refresh(0), "the lists were never used");
             let pages = (0..60).map(|_| memory.alloc(request(MOVABLE, 0)).expect("free pages"));
             for pfn in pages.collect::<Vec<_>>() {
-                memory.free(0, pfn, order(0)).expect("a held page");
+                memory.free(0, pfn, order(0)).expect("a page in use");
             }
             frees = memory.zone_stats();
             // With few pages on the lists, their bound falls by an eighth a second.
@@ -240,7 +240,7 @@ fn a_batched_decay_holds_the_lock_for_one_batch_and_says_whether_it_did_anything
             }
             assert_eq!(memory.zones()[0].percpu_pages(0), 8, "the lower bound");
             assert!((10..30).contains(&rounds), "{rounds} rounds");
-            assert!(!memory.refresh(0), "and then it rests");
+            assert!(!memory.refresh(0), "at the lower bound nothing is left to do");
         });
         assert_eq!(frees.drained_pages, 0, "all 60 fit");
         assert_eq!(stats.largest_drain <= 4, batched, "{}", stats.largest_drain);
@@ -259,7 +259,7 @@ fn without_automatic_tuning_there_is_no_decay() {
 }
 
 #[test]
-fn counts_say_without_a_walk_what_a_walk_finds() {
+fn counts_match_a_walk_over_the_lists() {
     drained(Era::Freehold.switches(), fixed_lists(4, 32), |memory| {
         free_in_a_row(memory, 20, 0);
         unmovable_pages(memory, 9);
@@ -279,7 +279,7 @@ fn counts_say_without_a_walk_what_a_walk_finds() {
 }
 
 #[test]
-fn a_derived_total_is_what_a_kept_one_is() {
+fn derived_total_matches_kept_total() {
     let mut seen = Vec::new();
     for derived_total in [false, true] {
         let switches = Switches { derived_total, ..Era::Freehold.switches() };
@@ -297,7 +297,7 @@ fn a_derived_total_is_what_a_kept_one_is() {
 }
 
 #[test]
-fn without_counts_only_a_walk_knows_the_types() {
+fn without_counts_only_a_walk_counts_by_type() {
     let without = Switch::Counts.set(Era::Freehold.switches(), false);
     for switches in [Era::Linux7_3.switches(), without] {
         drained(switches, fixed_lists(4, 32), |memory| {
@@ -316,8 +316,8 @@ fn without_counts_only_a_walk_knows_the_types() {
 }
 
 #[test]
-fn the_four_systems_do_not_change_where_pages_go_within_a_cpu() {
-    // Counts and batching change how long locks are held, never the answers.
+fn counts_and_batching_do_not_change_results() {
+    // Counts and batching change how long locks are held, but never the results of requests.
     let mut answers = Vec::new();
     for switch in [Switch::Counts, Switch::BatchedDraining] {
         for on in [false, true] {

@@ -1,4 +1,4 @@
-//! Threads truly in parallel over one zone: nothing is lost, nothing is given twice.
+//! Parallel threads on one zone: no page is lost, and none is allocated twice.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -16,11 +16,11 @@ const PAGES: u64 = 3000;
 const GFPS: [GfpFlags; 3] =
     [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
 
-/// The most pages that one worker holds, and that one CPU's lists keep.
+/// The most pages that one worker has in use, and that one CPU's lists keep.
 const MAX_IN_USE: u64 = 700;
 const LISTED: u64 = 200;
 
-/// Steps for which a worker mostly asks for one type.
+/// The number of steps in which a worker mostly requests one type.
 const PHASE: u32 = 2000;
 
 fn on_a_machine(era: Era, cpus: u16, act: impl FnOnce(&Machine<'_>)) {
@@ -35,7 +35,7 @@ fn on_a_machine(era: Era, cpus: u16, act: impl FnOnce(&Machine<'_>)) {
     assert_eq!(memory.zones()[0].free_pages(), PAGES, "{}: every page is back", era.name());
 }
 
-/// Who owns each page: a page that is given twice is seen at once.
+/// The owner of each page. It detects at once if a page is allocated twice.
 struct Owners(Vec<AtomicU8>);
 
 impl Owners {
@@ -58,7 +58,7 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
     for step in 0..steps {
         let size = order(if random.below(5) == 0 { random.below(6) as u8 } else { 0 });
         if random.below(100) < 55 && pages + size.pages() <= MAX_IN_USE {
-            // One type after the other, so that each is given pageblocks that the last one left.
+            // The preferred type changes, so that each type gets pageblocks that the last type has left.
             let favoured = (step / PHASE) as usize % 3;
             let gfp = GFPS[if random.below(8) == 0 { random.below(3) as usize } else { favoured }];
             if let Ok(pfn) = memory.alloc(Request { cpu, node: 0, order: size, gfp }) {
@@ -70,23 +70,23 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
             let (pfn, size) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
             owners.change(pfn, size, worker, 0);
             pages -= size.pages();
-            memory.free(cpu, pfn, size).expect("a held block");
+            memory.free(cpu, pfn, size).expect("a block in use");
         }
         if random.below(200) == 0 {
             memory.refresh(cpu);
         }
         if random.below(20) == 0 {
-            // Gives pageblocks other types while others allocate from them.
+            // Changes the types of pageblocks while other threads allocate from them.
             memory.tidy_pageblocks(0, 0, 64, &mut ());
         }
     }
     for (pfn, size) in in_use {
         owners.change(pfn, size, worker, 0);
-        memory.free(cpu, pfn, size).expect("a held block");
+        memory.free(cpu, pfn, size).expect("a block in use");
     }
 }
 
-/// Reads counts until told to stop; answers how many snapshots were consistent.
+/// Reads counts until a flag stops it. Returns the number of consistent snapshots.
 fn read(memory: &Machine<'_>, stop: &AtomicBool, least_free: u64) -> u32 {
     let zone = &memory.zones()[0];
     let mut consistent = 0;
@@ -102,8 +102,8 @@ fn read(memory: &Machine<'_>, stop: &AtomicBool, least_free: u64) -> u32 {
     consistent
 }
 
-/// Workers on the CPUs given, a thread that drains everybody, and a reader; answers how many
-/// pageblocks were given another type by tidying.
+/// Runs workers on these CPUs, a thread that drains all CPUs' lists, and a reader. Returns the number of pageblocks
+/// that tidying retyped.
 fn run(era: Era, cpus_of_workers: &[u16], steps: u32) -> u64 {
     let mut retyped = 0;
     on_a_machine(era, 3, |memory| {
@@ -142,7 +142,7 @@ fn run(era: Era, cpus_of_workers: &[u16], steps: u32) -> u64 {
 fn cpus_in_parallel_lose_no_page() {
     for era in Era::ALL {
         let retypes = era.switches().retypes_pageblocks;
-        // How the threads meet decides whether tidying finds a pageblock to retype in one run.
+        // Depending on the scheduling of threads, tidying may find no pageblock to retype in one run.
         let rounds = if retypes { 20 } else { 1 };
         let retyped = (0..rounds).any(|_| run(era, &[0, 1, 2], 100_000) > 0);
         assert_eq!(retyped, retypes, "{}", era.name());
@@ -156,15 +156,15 @@ fn threads_that_share_a_cpu_lose_no_page() {
     }
 }
 
-/// Blocks of a round, which lie side by side where memory is not yet torn up.
+/// The number of blocks in a round. They are adjacent while memory is not yet fragmented.
 const RACED: usize = 5;
 
-/// Frees blocks in another way on each of three CPUs. Returns how many it freed; what is not freed must belong to
-/// nobody any more.
+/// Frees blocks in a different way on each of three CPUs. Returns the number of blocks freed. Another CPU must have
+/// freed the others.
 fn free_as(memory: &Machine<'_>, cpu: u16, blocks: &[Pfn], size: Order) -> u32 {
     let freed = |result: Result<(), FreeError>| match result {
         Ok(()) => 1,
-        // While a block merges, its first frame is inside another's.
+        // While a block merges, its first frame is a tail of another block.
         Err(FreeError::AlreadyFree | FreeError::NotAllocated) => 0,
         Err(other) => panic!("{other}"),
     };
@@ -191,7 +191,7 @@ fn free_as(memory: &Machine<'_>, cpu: u16, blocks: &[Pfn], size: Order) -> u32 {
 }
 
 #[test]
-fn of_racing_frees_exactly_one_wins() {
+fn exactly_one_of_racing_frees_succeeds() {
     let cases =
         [(0, Era::Freehold), (2, Era::Freehold), (4, Era::Freehold), (0, Era::Linux6_1), (6, Era::Linux6_1)];
     for (size, era) in cases {

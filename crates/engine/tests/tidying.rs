@@ -1,11 +1,11 @@
-//! Tidying: pageblocks get the type of what stays in them, and those with few pages are emptied.
+//! Tidying: pageblocks get the type of their immovable pages, and pageblocks with few pages are emptied.
 
 use crate::common::{Platform, fixed_lists, geometry, metadata, plain_zone};
 use crate::embedder::Owner;
 use freehold::{Era, Memory, Migratetype, Order, Pfn, Switches, ZoneConfig};
 
-/// Four pageblocks of 32 pages: so many pages of each in use, movable ones and others, and its type.
-/// They are tidied after `prepare` and before `act`.
+/// Runs with four pageblocks of 32 pages. The parameters give the movable and the other pages in use of each, and its
+/// type. The pageblocks are tidied after `prepare` and before `act`.
 fn tidied(
     switches: Switches,
     blocks: [(u64, u64, Migratetype); 4],
@@ -15,7 +15,7 @@ fn tidied(
     tidied_beside(Migratetype::Unmovable, switches, blocks, prepare, act);
 }
 
-/// As [`tidied`], where the others are of a type.
+/// Does the same as [`tidied`]. The other pages have a given type.
 fn tidied_beside(
     others: Migratetype,
     switches: Switches,
@@ -60,7 +60,7 @@ fn free_of_blocks(memory: &Memory<'_, Platform>) -> Vec<u32> {
 }
 
 #[test]
-fn a_pageblock_gets_the_type_of_what_stays_in_it() {
+fn pageblock_gets_the_type_of_its_immovable_pages() {
     use Migratetype::{Movable, Unmovable};
     let on = Era::Freehold.switches();
     for (switches, expected) in [
@@ -92,7 +92,7 @@ fn a_pageblock_with_few_pages_is_emptied_into_fuller_ones() {
     let on = Era::Freehold.switches();
     for (switches, others, expected) in [
         (on, 20, [32, 20, 0, 0]),
-        // There is room for two of them only.
+        // There is room for only two pages.
         (on, 31, [30, 0, 0, 0]),
         (Era::Linux7_3Tidying.switches(), 20, [32, 20, 0, 0]),
         (Era::Linux7_3Tidying.switches(), 31, [30, 0, 0, 0]),
@@ -114,13 +114,13 @@ fn a_pageblock_with_few_pages_is_emptied_into_fuller_ones() {
 }
 
 #[test]
-fn pages_on_a_cpus_list_are_drained_for_a_pageblock_that_can_be_emptied() {
+fn lists_are_drained_to_empty_a_pageblock() {
     use Migratetype::Movable;
     let on = Era::Freehold.switches();
     for (switches, used, expected, listed) in [
         (on, 4, [32, 8, 0, 0], 0),
         (Era::Linux7_3Tidying.switches(), 4, [32, 8, 0, 0], 0),
-        // Nothing is to be emptied, so nothing is drained.
+        // No pageblock can be emptied, so nothing is drained.
         (on, 31, [1, 11, 0, 0], 1),
         (Switches { empties_pageblocks: false, ..on }, 4, [28, 11, 0, 0], 1),
     ] {
@@ -163,7 +163,7 @@ fn a_few_movable_pages_leave_a_pageblock_of_another_type() {
 }
 
 #[test]
-fn a_kernel_with_the_series_has_all_movable_pages_of_a_pageblock_or_leaves_it() {
+fn series_empties_a_pageblock_completely_or_not_at_all() {
     use Migratetype::Movable;
     let on = Era::Linux7_3Tidying.switches();
     let blocks = [(4, 0, Movable), (31, 0, Movable), (29, 0, Movable), (31, 1, Movable)];
@@ -185,7 +185,7 @@ fn a_kernel_with_the_series_has_all_movable_pages_of_a_pageblock_or_leaves_it() 
 }
 
 #[test]
-fn a_kernel_with_the_series_drains_lists_for_movable_pages_alone() {
+fn series_drains_only_for_pageblocks_with_movable_pages() {
     use Migratetype::Movable;
     let on = Era::Linux7_3Tidying.switches();
     for (drains_beside_movable, listed) in [(true, 1), (false, 0)] {
@@ -199,7 +199,7 @@ fn a_kernel_with_the_series_drains_lists_for_movable_pages_alone() {
 }
 
 #[test]
-fn a_kernel_with_the_series_makes_no_pageblock_reclaimable() {
+fn series_makes_no_pageblock_reclaimable() {
     use Migratetype::{Movable, Reclaimable, Unmovable};
     let on = Era::Linux7_3Tidying.switches();
     for (retypes_to_unmovable, expected) in [(true, Unmovable), (false, Reclaimable)] {

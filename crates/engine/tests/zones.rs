@@ -1,4 +1,4 @@
-//! Zones of every shape: holes, odd ends, several nodes, every geometry.
+//! Zones of many shapes: holes, odd ends, several nodes, every geometry.
 
 use crate::common::{self, Random, all_free, config, geometry, metadata, order, plain_zone, request, zone};
 use freehold::{
@@ -6,7 +6,7 @@ use freehold::{
     ZoneConfig, ZoneType, required_bytes,
 };
 
-/// Takes everything in blocks of random orders, frees it, and answers what was free at the end.
+/// Allocates everything in blocks of random orders, and frees it. Returns the number of pages allocated.
 fn empty_and_refill(memory: &Memory<'_, common::Platform>, seed: u64, context: &str) -> u64 {
     let largest = u64::from(memory.zones()[0].max_order().get()) + 1;
     let gfps = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE];
@@ -26,7 +26,7 @@ fn empty_and_refill(memory: &Memory<'_, common::Platform>, seed: u64, context: &
     let taken = frames.len();
     frames.sort_unstable();
     frames.dedup();
-    assert_eq!(frames.len(), taken, "{context}: no page was given away twice");
+    assert_eq!(frames.len(), taken, "{context}: a page was allocated twice");
     while !in_use.is_empty() {
         let at = random.below(in_use.len() as u64) as usize;
         let (pfn, size) = in_use.swap_remove(at);
@@ -39,7 +39,7 @@ fn empty_and_refill(memory: &Memory<'_, common::Platform>, seed: u64, context: &
 }
 
 #[test]
-fn every_geometry_gives_every_page_once_and_takes_it_back() {
+fn every_geometry_allocates_and_frees_every_page() {
     for (block, max) in [(1, 1), (1, 3), (3, 3), (3, 5), (4, 4), (9, 10), (10, 10)] {
         for era in [Era::Linux6_1, Era::Freehold] {
             for (start, pages) in [(0x400, 1024), (0x3ff, 1026), (0x401, 1), (0x7fe, 3), (0, 1500)] {
@@ -63,7 +63,7 @@ fn holes_and_reserved_frames_are_never_given_away() {
         let mut bytes = metadata(&config);
         let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
         let zone = &memory.zones()[0];
-        // Three frames of every 37 are no memory, one is taken already.
+        // Of every 37 frames, three are a hole and one is reserved.
         for start in (0x3f9..0x3f9 + 259).step_by(37) {
             zone.add_free(Pfn(start), 33).expect("absent frames");
             zone.add_reserved(Pfn(start + 33), 1).expect("an absent frame");
@@ -79,7 +79,7 @@ fn holes_and_reserved_frames_are_never_given_away() {
     }
 }
 
-/// Two nodes with a DMA32 and a normal zone each; none of node 1's is for 32-bit devices.
+/// Returns the zones of two nodes: node 0 has zones DMA32 and Normal, node 1 only zone Normal.
 fn two_nodes() -> [ZoneConfig; 3] {
     [
         ZoneConfig { kind: ZoneType::Dma32, ..plain_zone(0x400, 64) },
@@ -124,7 +124,7 @@ fn a_request_for_one_node_or_zone_stays_there() {
 }
 
 #[test]
-fn a_node_that_is_not_there_is_refused() {
+fn absent_node_is_refused() {
     // Node 1 has no zones, as a node without memory has none.
     let zones = [plain_zone(0x400, 64), ZoneConfig { node: 2, ..plain_zone(0x800, 64) }];
     for gfp in [GfpFlags::KERNEL, GfpFlags::KERNEL | GfpFlags::THISNODE, GfpFlags::GFP_ATOMIC] {
@@ -150,7 +150,7 @@ fn a_node_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn the_last_node_that_there_can_be_is_a_node() {
+fn largest_node_number_is_accepted() {
     let zones = [ZoneConfig { node: u16::MAX, ..plain_zone(0x400, 64) }];
     let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
     let mut bytes = metadata(&config);
@@ -216,9 +216,9 @@ fn impossible_machines_are_refused() {
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { given: was, .. }) if was == given));
 }
 
-/// What machines took when 10 was the largest order that there was.
+/// Compares the metadata sizes of machines with the sizes before orders above 10 existed.
 #[test]
-fn larger_orders_cost_no_metadata_where_they_are_not_set_up() {
+fn unused_orders_cost_no_metadata() {
     let large = [
         zone(ZoneType::Dma, 1, 0xfff),
         zone(ZoneType::Dma32, 0x1000, 0xf_f000),
@@ -232,7 +232,7 @@ fn larger_orders_cost_no_metadata_where_they_are_not_set_up() {
         for era in Era::ALL {
             let config = MemoryConfig { cpus, ..config(zones, era.switches()) };
             let now = required_bytes::<common::Platform>(&config);
-            // A bit a page, in words of four bytes.
+            // One bit per page, in words of four bytes.
             let pages: u64 = zones.iter().map(|zone| zone.spanned + 1024).sum();
             let marks = if era.switches().marks_movable_pages { pages as usize / 8 } else { 0 };
             // 16 places for each of fifteen lists of blocks of orders 4 to 8.
@@ -243,7 +243,7 @@ fn larger_orders_cost_no_metadata_where_they_are_not_set_up() {
     }
 }
 
-/// The blocks of a VMM: 1 GiB, with pages of 4 KiB.
+/// Blocks of 1 GiB with pages of 4 KiB, as a virtual machine monitor uses them.
 #[test]
 fn the_largest_blocks_are_allocated_counted_and_printed() {
     let zones = [ZoneConfig { managed: 3 << 18, ..plain_zone(0x5_0003, 3 << 18) }];

@@ -1,6 +1,6 @@
 //! Compares a placement rule with the eras on a trace: `cargo run --release -- TRACE.arrows`.
 //!
-//! `freehold new-rule` copies this file into a new crate.
+//! `freehold dev new-rule` copies this file into a new crate.
 
 use std::env;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! A table as columns, of which comma-separated values, Parquet and Arrow are made.
+//! A table as columns, the source of CSV, Parquet and Arrow.
 
 use freehold_measure::{Cell, Table, csv_line};
 
@@ -8,7 +8,7 @@ pub struct Columns {
     columns: Vec<(String, Column)>,
 }
 
-/// One column: a value or none for each row.
+/// One column, with a value or none for each row.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Column {
     /// Text.
@@ -17,17 +17,17 @@ pub enum Column {
     Numbers(Vec<Option<i64>>),
     /// Numbers with a fraction.
     Reals(Vec<Option<f64>>),
-    /// Yes or no.
+    /// Booleans.
     Flags(Vec<Option<bool>>),
 }
 
 impl Column {
-    /// Returns a column of text that every row has.
+    /// Returns a text column with a value in every row.
     pub fn texts(texts: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self::Texts(texts.into_iter().map(|text| Some(text.into())).collect())
     }
 
-    /// Returns a column of cells: of whole numbers if all that are known are.
+    /// Returns a column of cells: whole numbers if all known cells are whole numbers.
     pub fn cells(cells: &[Cell]) -> Self {
         if cells.iter().any(|cell| matches!(cell, Cell::Real(_))) {
             return Self::Reals(cells.iter().map(|cell| cell.real()).collect());
@@ -49,7 +49,7 @@ impl Column {
         }
     }
 
-    /// Returns a value as comma-separated values have it; empty where there is none.
+    /// Returns a value in CSV form; empty if the row has none.
     ///
     /// # Panics
     /// If there is no such row.
@@ -64,16 +64,16 @@ impl Column {
 }
 
 impl Columns {
-    /// Adds a column, of the length of the others.
+    /// Adds a column of the same length as the others.
     ///
     /// # Panics
-    /// In builds with debug assertions, if its length is another one.
+    /// In builds with debug assertions, if the length differs.
     pub fn push(&mut self, name: impl Into<String>, column: Column) {
         debug_assert!(self.columns.is_empty() || self.rows() == column.len());
         self.columns.push((name.into(), column));
     }
 
-    /// Returns tables of measures in long form: a row for each cell that is known.
+    /// Returns tables of measures in long form: a row for each known cell.
     pub fn long(tables: &[Table]) -> Self {
         let cells = tables.iter().flat_map(|table| {
             table.rows.iter().flat_map(move |row| {
@@ -102,7 +102,7 @@ impl Columns {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
-    /// Returns the table as comma-separated values with one header line (RFC 4180). A row without a value is empty there.
+    /// Returns the table as CSV with one header line (RFC 4180). A missing value is an empty field.
     pub fn to_csv(&self) -> String {
         let mut text = String::new();
         csv_line(&mut text, self.columns.iter().map(|(name, _)| name.clone()));
@@ -113,7 +113,7 @@ impl Columns {
     }
 }
 
-/// The table with columns for group, measure and unit, and one for each of its own.
+/// A table as columns for group, measure and unit, then one for each column of the table.
 impl From<&Table> for Columns {
     fn from(table: &Table) -> Self {
         let mut columns = Self::default();
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_a_column_for_each_of_its_own() {
+    fn a_table_converts_to_columns_and_to_long_form() {
         let mut table = Table::new("Small", vec!["a".into(), "b".into()]);
         table.push("work", "holds", "", vec![Cell::Count(7), Cell::Real(0.5)]);
         table.push("work", "share", "%", vec![Cell::Empty, Cell::Signed(-2)]);

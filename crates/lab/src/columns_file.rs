@@ -10,7 +10,7 @@ use parquet::schema::types::Type;
 use crate::columns::{Column, Columns};
 use crate::parquet_file::{optional, write_file_with};
 
-/// A Parquet file cannot be made: an error in Freehold.
+/// The columns cannot be written as Parquet: a bug in Freehold.
 #[derive(Debug, thiserror::Error)]
 #[error("the results cannot be written as Parquet")]
 pub struct ColumnsError(#[from] ParquetError);
@@ -19,12 +19,12 @@ impl Columns {
     /// Returns the table as a Parquet file whose schema has this name.
     ///
     /// # Errors
-    /// [`ColumnsError`] if the columns cannot be written: an error in Freehold.
+    /// [`ColumnsError`] if the columns cannot be written: a bug in Freehold.
     pub fn to_parquet(&self, name: &str) -> Result<Vec<u8>, ColumnsError> {
         self.to_parquet_with(name, None)
     }
 
-    /// Returns the table as [`Self::to_parquet`] does, with a text of its own in the metadata: its key and value.
+    /// Returns the table as [`Self::to_parquet`] does, with one more entry in the metadata: its key and value.
     ///
     /// # Errors
     /// As [`Self::to_parquet`].
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_becomes_a_file() {
+    fn columns_convert_to_a_parquet_file() {
         let mut columns = Columns::default();
         columns.push("a", Column::Numbers(vec![Some(1), None]));
         let file = columns.to_parquet("small").expect("a file");

@@ -1,11 +1,11 @@
-//! Why a trace cannot be replayed.
+//! Errors of the lab.
 
 use std::error::Error;
 
 use freehold::{Broken, SetupError};
 
 impl LabError {
-    /// Returns true if it is an error in Freehold, whatever the input was.
+    /// Returns true if the error is a bug in Freehold, independent of the input.
     pub fn is_bug(&self) -> bool {
         matches!(self, Self::Broken { .. } | Self::Stopped | Self::Picture { .. } | Self::Figures { .. })
     }
@@ -24,13 +24,13 @@ pub fn sentence(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// Why a trace cannot be replayed.
+/// An error of the lab: the trace cannot be replayed, or a result cannot be written.
 ///
 /// Event numbers count from 0 over the whole trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabError {
-    /// The start snapshot has no zone that could be set up.
+    /// The start snapshot has no zone with pages.
     #[error("the start snapshot names no zone with pages; record again, or import with --zoneinfo")]
     NoZones,
     /// The start snapshot names a zone that Linux does not have.
@@ -44,10 +44,10 @@ pub enum LabError {
     /// A number of the start snapshot is out of range.
     #[error("the start snapshot is out of range: {what}")]
     OutOfRange {
-        /// What is too large or too small.
+        /// The number that is too large or too small.
         what: String,
     },
-    /// The machine is larger than a replay can be.
+    /// The machine is too large for a replay.
     #[error(
         "the machine's zones span {pages} pages without the large holes between them; a replay is limited to {most}, \
          which is 512 GiB with pages of 4 KiB (`freehold trace info` reads larger traces)"
@@ -70,28 +70,28 @@ pub enum LabError {
         /// The order of the block.
         order: u8,
     },
-    /// A machine with these numbers cannot be made up.
-    #[error("no such machine can be made up: {what}")]
+    /// A machine with these numbers cannot be generated.
+    #[error("no such machine can be generated: {what}")]
     Plan {
-        /// What is too large, too small or missing.
+        /// The number that is too large, too small or missing.
         what: String,
     },
-    /// A picture could not be drawn: an error in Freehold.
+    /// A picture could not be drawn: a bug in Freehold.
     #[error("the picture cannot be drawn: {what}")]
     Picture {
-        /// What went wrong.
+        /// The error.
         what: String,
     },
-    /// Figures could not be written down: an error in Freehold.
+    /// Figures could not be written: a bug in Freehold.
     #[error("the figures cannot be written as Parquet: {what}")]
     Figures {
-        /// What went wrong.
+        /// The error.
         what: String,
     },
     /// The engine refused the machine.
     #[error("the engine cannot be set up for this machine")]
     Setup(#[from] SetupError),
-    /// An invariant of the engine is broken after a replay: an error in Freehold.
+    /// An invariant of the engine is broken after a replay: a bug in Freehold.
     #[error("{variant}: the engine's state is inconsistent after the replay; please report this trace")]
     Broken {
         /// The era and switches that were replayed.
@@ -99,7 +99,7 @@ pub enum LabError {
         /// The invariant.
         source: Broken,
     },
-    /// A rule of placement chose what it was not offered.
+    /// A placement rule chose a block that it was not offered.
     #[error(
         "{variant}: the rule {rule} chose pfn {last:#x}, which it was not offered; a rule may choose a block as it was \
          offered, and give pageblocks the types Unmovable, Movable and Reclaimable"
@@ -109,12 +109,13 @@ pub enum LabError {
         rule: String,
         /// The era and switches that were replayed.
         variant: String,
-        /// The last block or pageblock that it chose.
+        /// The last such block or pageblock.
         last: u64,
     },
-    /// A rule of placement is to be tried in an era that asks none.
+    /// A placement rule was combined with an era that never calls one.
     #[error(
-        "{variant}: the rule {rule} would never be asked: eras before hygiene ask no rule; take linux-6.12 or a newer one"
+        "{variant}: the rule {rule} would never be called: eras before hygiene call no rule; use linux-6.12 or a \
+         newer era"
     )]
     RuleUnasked {
         /// The rule's name.
@@ -122,10 +123,10 @@ pub enum LabError {
         /// The era and switches that were to be replayed.
         variant: String,
     },
-    /// Whoever waits for the replay asked it to end.
+    /// Another thread ended the replay, see [`Control::interrupt`](crate::Control::interrupt).
     #[error("the replay was interrupted")]
     Interrupted,
-    /// A replay thread could not finish: an error in Freehold.
+    /// A replay thread could not finish: a bug in Freehold.
     #[error("a replay stopped before its end; please report this trace")]
     Stopped,
 }

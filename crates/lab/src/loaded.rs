@@ -13,7 +13,7 @@ use crate::trace::Trace;
 /// A whole trace in memory.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The trace, as the user named it.
+    /// The name by which the user gave the trace.
     pub name: String,
     origin: Origin,
     start: Snapshot,
@@ -22,11 +22,11 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Reads a trace. `open` returns its reader; it is called twice where the machine has large holes of memory. `note` takes
-    /// what the user should know of the trace, a sentence each.
+    /// Reads a trace. Calls `open` for its reader, twice if the machine has large memory holes. Calls `note` with
+    /// each sentence that the user should read about the trace.
     ///
     /// # Errors
-    /// Every one of `open` and of the reader.
+    /// The errors of `open` and of the reader.
     pub fn read<R: Read, E: From<TraceError>>(
         name: &str,
         mut open: impl FnMut() -> Result<TraceReader<R>, E>,
@@ -49,7 +49,7 @@ impl Loaded {
         Ok(Self { name: name.to_owned(), origin: reader.origin().clone(), start, events, ending })
     }
 
-    /// Returns the trace as the lab takes it.
+    /// Returns a view of the trace for the lab.
     pub fn trace(&self) -> Trace<'_> {
         Trace { origin: &self.origin, start: &self.start, events: &self.events, ending: self.ending.as_ref() }
     }
@@ -62,7 +62,7 @@ impl Loaded {
         Lab::new(self.trace())
     }
 
-    /// Returns the pages that were asked for.
+    /// Returns the number of pages of all requests, failed ones included.
     ///
     /// Units: pages.
     pub fn requested_pages(&self) -> u64 {
@@ -87,11 +87,12 @@ impl Loaded {
     }
 }
 
-/// Returns the machine at the start of a trace. If it has large holes of memory, they are left out, and what renumbers the
-/// events' frames is returned, too; the trace is read once more for that, by the reader that `again` returns.
+/// Returns the start snapshot of a trace. If the machine has large memory holes, leaves them out, and also returns
+/// the sections that renumber the frames of events. In that case reads the trace once more, with the reader that
+/// `again` returns.
 ///
 /// # Errors
-/// Every one of `again` and of the reader.
+/// The errors of `again` and of the reader.
 pub fn without_holes<R: Read, E: From<TraceError>>(
     name: &str,
     start: &Snapshot,
@@ -115,9 +116,9 @@ pub fn without_holes<R: Read, E: From<TraceError>>(
     Ok((start, Some(sections)))
 }
 
-/// Passes on a note if the recording was cut short. Must be called after all events were read.
+/// Calls `note` if the recording was cut short. All events must have been read.
 pub fn note_if_cut_short<R: Read>(name: &str, reader: &TraceReader<R>, mut note: impl FnMut(&str)) {
     if reader.is_cut_short() {
-        note(&format!("{name}: the recording was cut short; the machine's state at its end is not known"));
+        note(&format!("{name}: the recording was cut short; the state of the machine at the end is unknown"));
     }
 }

@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 
-/// Colours that are told apart also without colour vision (Okabe and Ito's palette).
+/// Colours that are distinguishable without colour vision (the palette of Okabe and Ito).
 pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(213, 94, 0),
     RGBColor(230, 159, 0),
@@ -14,8 +14,8 @@ pub(crate) const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 0, 0),
 ];
 
-/// Returns the width of line `number` of several. Each later line is thinner, so that lines that lie on each
-/// other all show.
+/// Returns the width of line `number` of `of` lines. Later lines are thinner, so that lines on top of each other stay
+/// visible.
 pub(crate) fn line_width(number: usize, of: usize) -> u32 {
     (1 + 2 * of.saturating_sub(number + 1)) as u32
 }

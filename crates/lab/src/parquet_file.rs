@@ -13,10 +13,10 @@ use parquet::schema::types::Type;
 /// The rows of a file, which are written column by column.
 pub type Rows<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
-/// Returns a file with this schema. `write` writes its columns in their order.
+/// Returns a Parquet file with this schema. `write` must write the columns in the order of the schema.
 ///
 /// # Errors
-/// Columns that do not fit the schema.
+/// The columns do not fit the schema.
 pub fn write_file(
     schema: Type,
     write: impl FnOnce(&mut Rows<'_>) -> Result<(), ParquetError>,
@@ -24,7 +24,7 @@ pub fn write_file(
     write_file_with(schema, None, write)
 }
 
-/// Returns a file as [`write_file`] does, with a text of its own in the metadata, if there is one: its key and value.
+/// Returns a Parquet file as [`write_file`] does, with an optional entry in the metadata: its key and value.
 ///
 /// # Errors
 /// As [`write_file`].
@@ -44,7 +44,7 @@ pub fn write_file_with(
     writer.into_inner()
 }
 
-/// Returns the text that a file has under a key; `None` if it has none or is no whole file.
+/// Returns the metadata entry of a file under a key; `None` if the file lacks it or is not a complete Parquet file.
 pub fn text_of(file: &[u8], key: &str) -> Option<String> {
     let (rest, end) = file.split_last_chunk::<8>()?;
     let (length, magic) = end.split_at(4);
@@ -55,15 +55,15 @@ pub fn text_of(file: &[u8], key: &str) -> Option<String> {
     texts.iter().find(|text| text.key == key)?.value.clone()
 }
 
-/// Writes the next column; every row has a value.
+/// Writes the next column, with a value in every row.
 ///
 /// # Errors
-/// The schema has no further column, or one of another type.
+/// The schema has no further column, or the next column has another type.
 pub fn required<T: DataType>(rows: &mut Rows<'_>, values: &[T::T]) -> Result<(), ParquetError> {
     write::<T>(rows, values, None)
 }
 
-/// Writes the next column; a row may have no value.
+/// Writes the next column, in which rows may lack a value.
 ///
 /// # Errors
 /// As [`required`].

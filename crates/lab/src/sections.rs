@@ -1,4 +1,4 @@
-//! Frame numbers without the holes of memory: what a replay keeps then follows what is there, not the span.
+//! Frame numbers without large memory holes, so that the memory of a replay depends on present pages, not on the span.
 
 use freehold::{Order, Pfn};
 use freehold_trace::{
@@ -6,43 +6,43 @@ use freehold_trace::{
     ZoneSnapshot,
 };
 
-/// The least order of a section: 128 MiB with pages of 4 KiB.
+/// The smallest order of a section: 128 MiB with pages of 4 KiB.
 const LEAST_ORDER: u8 = 15;
 
 /// Machines that span fewer pages than this keep their frame numbers.
 const LEAST_SPAN: u64 = 1 << 22;
 
-/// The most pages with memory that are looked at: 64 TiB with pages of 4 KiB, far more than a replay takes.
+/// The largest number of present pages in a search: 64 TiB with pages of 4 KiB, far more than a replay accepts.
 const MOST_PRESENT: u64 = 1 << 34;
 
-/// The most words of the bitmap of sections, which reach to 512 TiB with pages of 4 KiB.
+/// The largest number of words in the bitmap of sections: enough for 512 TiB with pages of 4 KiB.
 const MOST_WORDS: usize = 1 << 16;
 
-/// Finds the sections of a machine that have memory.
+/// A search for the sections of a machine that have memory.
 #[derive(Clone, Debug)]
 pub struct SectionSearch {
     order: u8,
-    /// A bit for each section, from frame 0 on.
+    /// One bit for each section, from frame 0 on.
     present: Vec<u64>,
     spanned: u64,
 }
 
-/// The sections of a machine that have memory, or that some event touches.
+/// The sections of a machine that have memory, or that an event touches.
 ///
-/// Sections without are left out: those behind them get lower frame numbers. A frame keeps its place in its section, and
-/// sections keep their order, so that blocks and pageblocks are as aligned as before.
+/// Other sections are left out, so that later sections get lower frame numbers. A frame keeps its place in its section,
+/// and sections keep their order. Blocks and pageblocks therefore keep their alignment.
 #[derive(Clone, Debug)]
 pub struct PresentSections {
     order: u8,
-    /// Runs of sections in ascending order: the first, how many, and the new number of the first.
+    /// Runs of sections in ascending order: the first section, their number, and the new number of the first.
     runs: Vec<(u64, u64, u64)>,
-    /// The pages that the zones spanned, and that they span without what was left out.
+    /// The pages that the zones span, with and without the sections that were left out.
     spanned: (u64, u64),
 }
 
 impl SectionSearch {
-    /// Returns a search in the machine of a start snapshot, or `None` if its zones have no holes that are worth it:
-    /// if less than half of their span can be left out, or they span little.
+    /// Returns a search in the machine of a start snapshot. Returns `None` if less than half of the span can be left
+    /// out, or if the zones span few pages.
     pub fn new(start: &Snapshot) -> Option<Self> {
         let spanned = start.zones.iter().fold(0_u64, |sum, zone| sum.saturating_add(zone.spanned));
         let end = start.zones.iter().map(end_of).max().filter(|&end| end <= 1 << 52)?;
@@ -63,7 +63,7 @@ impl SectionSearch {
         let words = usize::try_from((end >> order) / 64 + 1).ok().filter(|&words| words <= MOST_WORDS)?;
         let mut search = Self { order, present: vec![0; words], spanned };
         for zone in start.zones.iter().filter(|zone| zone.spanned > 0) {
-            // A zone keeps its ends.
+            // Both ends of a zone stay.
             search.add(zone.start_pfn, 1);
             search.add(end_of(zone) - 1, 1);
         }
@@ -80,7 +80,7 @@ impl SectionSearch {
     fn add(&mut self, start: u64, pages: u64) {
         let (Some(last), true) = (start.checked_add(pages.saturating_sub(1)), pages > 0) else { return };
         for section in start >> self.order..=last >> self.order {
-            // What lies outside all zones is refused later.
+            // Frames outside all zones are refused later.
             let Some(word) = self.present.get_mut((section / 64) as usize) else { return };
             *word |= 1 << (section % 64);
         }
@@ -94,12 +94,12 @@ impl SectionSearch {
         }
     }
 
-    /// Where nobody recorded which frames have memory, the lowest of a zone are taken.
+    /// Adds the lowest frames of a zone if the snapshot does not record which frames have memory.
     fn add_unseen(&mut self, zone: &ZoneSnapshot) {
         self.add(zone.start_pfn, zone.present.min(zone.spanned));
     }
 
-    /// Adds what events touch.
+    /// Adds the sections that events touch.
     pub fn events(&mut self, events: &[Event]) {
         for event in events {
             if let Some((pfn, order)) = event.kind.block() {
@@ -114,7 +114,7 @@ impl SectionSearch {
         let mut next = None;
         for (word, &bits) in self.present.iter().enumerate().filter(|(_, bits)| **bits != 0) {
             for section in (0..64).filter(|bit| bits >> bit & 1 != 0).map(|bit| word as u64 * 64 + bit) {
-                // What lies below the first section is left out of no table.
+                // Frames below the first section stay in every table.
                 let number = next.unwrap_or(section);
                 match runs.last_mut() {
                     Some((first, count, _)) if *first + *count == section => *count += 1,
@@ -128,12 +128,14 @@ impl SectionSearch {
 }
 
 impl PresentSections {
-    /// Returns the pages that the zones span in the trace, and that they span here. Known once a snapshot was renumbered.
+    /// Returns the pages that the zones span in the trace, and after renumbering. Valid after a call of
+    /// [`Self::start`].
     pub fn spanned(&self) -> (u64, u64) {
         self.spanned
     }
 
-    /// Returns the new number of a frame; a frame in a section that was left out gets that of the next section's first.
+    /// Returns the new number of a frame. A frame in a section that was left out gets the number of the next
+    /// section's first frame.
     pub fn renumbered(&self, pfn: Pfn) -> Pfn {
         let section = pfn.0 >> self.order;
         let at = self.runs.partition_point(|run| run.0 + run.1 <= section);
@@ -144,14 +146,14 @@ impl PresentSections {
         }
     }
 
-    /// Returns the number that a frame has in the trace.
+    /// Returns the recorded number of a renumbered frame.
     pub fn recorded(&self, pfn: Pfn) -> Pfn {
         let section = pfn.0 >> self.order;
         let at = self.runs.partition_point(|run| run.2 + run.1 <= section);
         self.runs.get(at).map_or(pfn, |&(first, _, number)| Pfn(pfn.0 + ((first - number) << self.order)))
     }
 
-    /// Renumbers an event's block.
+    /// Renumbers the block of an event.
     pub fn event(&self, mut event: Event) -> Event {
         if let Some(pfn) = event.kind.pfn_mut() {
             *pfn = self.renumbered(*pfn);
@@ -212,7 +214,7 @@ impl PresentSections {
         renumbered
     }
 
-    /// Returns the parts of a range of frames that lie in sections which are kept: the first frame, and the pages.
+    /// Returns the parts of a frame range that lie in kept sections: the first frame and the number of pages.
     fn pieces(&self, start: u64, pages: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
         let end = start.saturating_add(pages);
         let first = self.runs.partition_point(|run| (run.0 + run.1) << self.order <= start);

@@ -1,5 +1,5 @@
-//! What an analysis says: of a trace whose every number is known, and of random ones against a naive
-//! model that keeps a map of single pages.
+//! Analyses of a trace with known numbers, and of random traces, compared with a naive model that keeps a
+//! map of single pages.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use freehold_trace::{Event, EventKind, FrameUse, Run, Snapshot};
 
 fn analyze(start: &Snapshot, events: &[Event]) -> Analysis {
     let mut analyzer = Analyzer::new(start).expect("a machine");
-    // Batches of any length are the same.
+    // Batches may have any length.
     events.chunks(7).for_each(|batch| analyzer.add(batch));
     analyzer.finish()
 }
@@ -28,7 +28,7 @@ fn free(pfn: u64, size: u8) -> EventKind {
     EventKind::Free { pfn: Pfn(pfn), order: order(size) }
 }
 
-/// Eight pageblocks: the first full of slab pages but for a page table's, the second of movable ones,
+/// Eight pageblocks: the first full of slab pages except one page table, the second of movable pages,
 /// the others free.
 fn start() -> Snapshot {
     let run = |start, pages, used_for| Run { start: Pfn(start), pages, used_for };
@@ -52,16 +52,16 @@ fn known_trace() -> Vec<Event> {
         event(100, 0, 1, alloc(2048, 0, gfp)),
         event(1100, 1, 2, free(2048, 0)),
         event(1200, 1, 2, alloc(512 + 5, 0, KERNEL)),
-        // A page of the huge page, one from before the trace, and one that nobody holds.
+        // A page of the huge page, one from before the trace, and one that is not in use.
         event(2 * ms, 0, 1, free(1024, 0)),
         event(3 * ms, 0, 1, free(3, 0)),
         event(3 * ms, 0, 1, free(2048, 0)),
-        // Compaction moves a page and gives a free one back.
+        // Compaction moves a page, and frees an isolated free page.
         event(4 * ms, 0, 9, EventKind::CompactionBegin),
         event(4 * ms, 0, 9, free(1025, 0)),
         event(4 * ms, 0, 9, free(3000, 0)),
         event(4 * ms, 0, 9, EventKind::CompactionEnd),
-        // A lost free: the page is handed out again.
+        // A lost free event: the page is allocated again.
         event(5 * ms, 0, 1, alloc(1026, 0, USER)),
         event(
             6 * ms,
@@ -76,7 +76,7 @@ fn known_trace() -> Vec<Event> {
 }
 
 #[test]
-fn every_number_of_a_known_trace() {
+fn analysis_of_a_known_trace_has_the_expected_numbers() {
     let found = analyze(&start(), &known_trace());
     assert_eq!((found.events, found.duration_ns, found.misplaced, found.lost_places), (16, 9_000_001, 1, 1));
     let unseen = found.unseen;
@@ -113,10 +113,10 @@ fn every_number_of_a_known_trace() {
 }
 
 #[test]
-fn what_the_pageblocks_of_a_known_trace_hold() {
+fn pageblocks_of_a_known_trace_have_the_expected_contents() {
     let found = analyze(&start(), &known_trace()).pageblocks;
     let before = found.start.expect("an occupancy");
-    // The movable frame that was allocated first was none: it sat on a CPU's list.
+    // The movable frame that was allocated first was not in use: it was on a per-CPU list.
     assert_eq!((before.pages, before.used, before.mixed), ([513, 510, 0], 2, 1));
     assert_eq!((before.majority, before.polluted, before.polluting), ([1, 1, 0], [1, 0, 0], [1, 0, 0]));
     // Freed: one slab page, one page of the huge page; moved: another.
@@ -139,7 +139,7 @@ fn what_the_pageblocks_of_a_known_trace_hold() {
 }
 
 #[test]
-fn an_empty_trace_and_times_far_apart_are_analyzed() {
+fn empty_traces_and_distant_times_are_analyzed() {
     let empty = analyze(&machine(), &[]);
     assert_eq!((empty.events, empty.classes.len()), (0, 0));
     assert_eq!(empty.pictures().expect("pictures").len(), 3);
@@ -150,7 +150,7 @@ fn an_empty_trace_and_times_far_apart_are_analyzed() {
     assert_eq!(far.pictures().expect("pictures").len(), 3);
 }
 
-/// What the naive model knows of a page.
+/// A page of the naive model.
 #[derive(Clone, Copy)]
 struct Page {
     since_ns: u64,
@@ -231,7 +231,7 @@ fn events(random: &mut Rng) -> Vec<Event> {
 }
 
 #[test]
-fn random_traces_agree_with_a_map_of_pages() {
+fn random_traces_agree_with_the_naive_model() {
     for seed in 0..256 {
         println!("seed {seed}");
         let events = events(&mut Rng::with_seed(seed));

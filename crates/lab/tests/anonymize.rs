@@ -1,4 +1,4 @@
-//! A trace that is shared measures the same and has none of the texts, pids and moments of the original.
+//! An anonymized trace has the same measures, and none of the texts, pids and times of the original.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -13,10 +13,10 @@ use serde_json::{Value, to_value};
 
 const BLUR_NS: u64 = 1_000_000;
 
-/// What nobody else is to know.
+/// A text that must not remain.
 const SECRET: &str = "acme-corp";
 
-/// A trace in memory, its frames as they were recorded.
+/// A trace in memory, with the recorded frame numbers.
 #[derive(Clone)]
 struct Whole {
     origin: Origin,
@@ -69,14 +69,14 @@ fn anonymized(bytes: &[u8], blur_ns: u64, seed: u64) -> Vec<u8> {
     anonymizer.write(reader, Vec::new(), WriteOptions::new("a trace")).unwrap()
 }
 
-/// The part of a file that is not compressed has a text, or something in it that is.
-fn tells(bytes: &[u8], text: &str) -> bool {
+/// Returns true if a file contains a text, compressed or not.
+fn contains(bytes: &[u8], text: &str) -> bool {
     let whole = Whole::read(bytes);
     let read = format!("{:?} {:?} {:?}", whole.origin, whole.start, whole.ending);
     read.contains(text) || bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// A trace with a secret in each text, tasks of other numbers, and another clock.
+/// Returns a trace with a secret in each text, other task numbers, and another clock.
 fn planted(whole: &Whole, secret: &str, pid: impl Fn(i32) -> i32, later_ns: u64) -> Vec<u8> {
     let mut planted = whole.clone();
     let Origin { kernel_release, architecture, page_bytes, cpus, mut events, .. } = whole.origin.clone();
@@ -144,8 +144,8 @@ fn planted(whole: &Whole, secret: &str, pid: impl Fn(i32) -> i32, later_ns: u64)
     planted.written()
 }
 
-/// Returns the texts of a trace that could tell whose it is: all but numbers and those that are listed here.
-fn telling(whole: &Whole) -> BTreeSet<String> {
+/// Returns the texts of a trace that could identify its machine: all except numbers and the texts listed here.
+fn identifying_texts(whole: &Whole) -> BTreeSet<String> {
     let known = |text: &str| {
         let of_kernel = ["kmem:mm_page_", "compaction:mm_", "vmscan:mm_", "page_isolation:", "cma:cma_"];
         text.bytes().all(|byte| byte.is_ascii_digit() || b" .-".contains(&byte))
@@ -169,7 +169,7 @@ fn telling(whole: &Whole) -> BTreeSet<String> {
     found
 }
 
-/// Returns for each event the second since the first one, and whether it is before, at or after each time of the start.
+/// Returns for each event the seconds since the first one, and its order relative to each time of the start snapshot.
 fn places_in_time(whole: &Whole) -> Vec<(u64, Vec<Ordering>)> {
     let exact = whole.start.exact.taken().map(|exact| [exact.begin_ns, exact.end_ns]);
     let moments: Vec<_> = exact.into_iter().flatten().chain([whole.start.time_ns]).collect();
@@ -183,7 +183,7 @@ fn places_in_time(whole: &Whole) -> Vec<(u64, Vec<Ordering>)> {
 }
 
 #[test]
-fn no_event_crosses_a_second_or_a_snapshot() {
+fn anonymized_events_do_not_cross_seconds_or_snapshots() {
     for (name, _) in SHARED {
         let bytes = sample(name);
         let [before, after] =
@@ -194,11 +194,11 @@ fn no_event_crosses_a_second_or_a_snapshot() {
     }
 }
 
-/// A trace with compactions, one of an arm64 machine with pages of 16 KiB and large holes, and a small one.
+/// A trace with compactions, a trace of an arm64 machine with pages of 16 KiB and large holes, and a small trace.
 const SHARED: [(&str, u32); 3] = [("thp-churn-2", 1), ("holes-arm64-16k", 1), ("database-2", 2)];
 
 #[test]
-fn every_measure_is_the_same_and_order_is_kept() {
+fn anonymization_keeps_measures_and_event_order() {
     for (name, replicates) in SHARED {
         let bytes = sample(name);
         let shared = anonymized(&bytes, BLUR_NS, 1);
@@ -217,8 +217,8 @@ fn every_measure_is_the_same_and_order_is_kept() {
         }
         assert!(moved * 4 > before.events.len(), "{name}: {moved} of {} moved", before.events.len());
         assert!(after.events.is_sorted_by_key(|event| event.time_ns));
-        assert!(!telling(&before).is_empty());
-        assert_eq!(telling(&after), BTreeSet::new(), "{name}");
+        assert!(!identifying_texts(&before).is_empty());
+        assert_eq!(identifying_texts(&after), BTreeSet::new(), "{name}");
         let zero = |counter: &u64| *counter == 0;
         assert!(after.start.vmstat.values().all(zero) && !before.start.vmstat.values().all(zero), "{name}");
         assert_eq!(after.origin.started_unix_s, 0, "{name}");
@@ -226,7 +226,7 @@ fn every_measure_is_the_same_and_order_is_kept() {
 }
 
 #[test]
-fn the_parts_of_eras_measure_the_same() {
+fn anonymization_keeps_measures_of_era_parts() {
     let bytes = sample("holes-arm64-16k");
     let whole = |bytes: &[u8]| {
         let options = Options { runs: 1, ..Options::default() };
@@ -240,7 +240,7 @@ fn the_parts_of_eras_measure_the_same() {
 }
 
 #[test]
-fn what_is_said_of_gaps_stays() {
+fn anonymization_keeps_sentences_on_gaps() {
     let mut whole = Whole::read(&sample("database-2"));
     for at in [70_000, 40_000, 20_001] {
         let Event { time_ns, cpu, .. } = whole.events[at];
@@ -261,21 +261,21 @@ fn what_is_said_of_gaps_stays() {
 }
 
 #[test]
-fn nothing_of_names_tasks_and_clock_is_left() {
+fn anonymized_traces_have_no_names_pids_or_clock() {
     let whole = Whole::read(&sample("database-2"));
-    // Pids that no number of a task in the shared trace can be.
+    // Pids that are no task number in the anonymized trace.
     let secret = planted(&whole, SECRET, |pid| pid + 1_000_000_000, 77_000_000_000);
     let other = planted(&whole, "somebody-else", |pid| i32::MAX - pid, 5_000_000_000);
-    assert!(tells(&secret, SECRET) && !tells(&other, SECRET), "the search finds what is planted");
+    assert!(contains(&secret, SECRET) && !contains(&other, SECRET), "the search finds planted secrets");
     let shared = anonymized(&secret, BLUR_NS, 7);
-    assert!(!tells(&shared, SECRET));
+    assert!(!contains(&shared, SECRET));
     assert!(Whole::read(&shared).events.iter().all(|event| (0..1_000_000).contains(&event.pid)));
-    assert!(shared == anonymized(&other, BLUR_NS, 7), "two traces that only differ in whose they are");
+    assert!(shared == anonymized(&other, BLUR_NS, 7), "two traces that differ only in identifying data");
     assert!(shared != anonymized(&other, BLUR_NS, 8), "another blur");
 }
 
 #[test]
-fn a_blur_that_minds_no_replay_is_found() {
+fn a_blur_that_changes_replays_is_detected() {
     let bytes = sample("database-2");
     let mut whole = Whole::read(&bytes);
     for event in &mut whole.events {
@@ -289,7 +289,7 @@ fn a_blur_that_minds_no_replay_is_found() {
 }
 
 #[test]
-fn events_of_one_time_stay_together_and_a_trace_without_events_is_one() {
+fn equal_times_stay_in_order_and_empty_traces_work() {
     let mut whole = Whole::read(&sample("database-2"));
     whole.events.truncate(500);
     whole.ending = None;

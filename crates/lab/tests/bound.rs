@@ -1,4 +1,4 @@
-//! No era exceeds the bound that hindsight allows for as many pages as it moves.
+//! No era exceeds the upper bound over all placements with as many moved pages.
 
 use crate::common::{PAGES, Script, generated, machine, recorded};
 use freehold::Era;
@@ -6,14 +6,14 @@ use freehold_lab::workload::{Plan, Synthetic};
 use freehold_lab::{Background, Lab, Options, Trace};
 use freehold_trace::{EventKind, Origin};
 
-/// Replays of eras that were held against the bound, and how many of them moved pages.
+/// The number of replays compared with the bound, and the number of these that moved pages.
 #[derive(Default, Clone, Copy)]
 struct Bounded {
     replays: usize,
     moving: usize,
 }
 
-/// Asserts the bound for every era that reclaims and fails nothing of a trace.
+/// Asserts the bound for every era whose replay of a trace has no reclaim and no failure.
 fn assert_bounded(name: &str, trace: Trace<'_>) -> Bounded {
     let lab = Lab::new(trace).expect("a valid trace");
     let (best, order) = (lab.hindsight(), lab.machine.pageblock_order);
@@ -38,13 +38,13 @@ fn assert_bounded(name: &str, trace: Trace<'_>) -> Bounded {
 }
 
 #[test]
-fn a_replay_that_places_everything_best_is_at_the_bound() {
-    // A small page for good, and four huge ones until shortly behind the first of a hundred samples.
-    let held =
+fn an_optimal_placement_reaches_the_bound() {
+    // One small page to the end, and four huge pages until shortly after the first of a hundred samples.
+    let in_use =
         (0..4).fold(Script::default().alloc(PAGES - 1, 0), |script, block| script.alloc(block * 512, 9));
     let tick = |script: Script, ns: u64| script.push(EventKind::Lost { count: 0 }).wait_ns(ns);
-    let held = (0..15).fold(held, |script, _| tick(script, 100_000));
-    let freed = (0..4).fold(held, |script, block| script.free(block * 512, 9));
+    let in_use = (0..15).fold(in_use, |script, _| tick(script, 100_000));
+    let freed = (0..4).fold(in_use, |script, block| script.free(block * 512, 9));
     let script = (0..985).fold(freed, |script, _| tick(script, 100_000));
     let (origin, start) = (Origin::default(), machine());
     let trace = Trace { origin: &origin, start: &start, events: &(&script).into(), ending: None };
@@ -64,12 +64,13 @@ fn recorded_traces_are_within_the_bound() {
         assert!(bounded.replays >= 4, "{name}: {} replays", bounded.replays);
         moving += bounded.moving;
     }
-    assert!(moving > 0, "a replay that moves pages was held against the bound");
+    assert!(moving > 0, "no replay moved pages");
 }
 
-/// The machine of `forks` moved nothing, so a page costs 4 µs of a twentieth of a CPU, and no era moves any for a request.
+/// The machine of `forks` moved no page. A move therefore costs the default of 4 µs, of a twentieth of a CPU. No era
+/// moves pages for a request.
 #[test]
-fn nothing_moves_more_pages_unasked_than_are_paid_for() {
+fn background_moves_stay_within_the_budget() {
     let recording = recorded("forks");
     let trace = recording.trace();
     let span = trace.events.last().expect("events").time_ns - trace.events.first().expect("events").time_ns;
@@ -99,6 +100,6 @@ fn generated_traces_are_within_the_bound() {
     }
     assert!(
         bounded > 10 && moving > 3,
-        "{bounded} replays were held against the bound, {moving} of them moved pages"
+        "{bounded} replays were compared with the bound, {moving} of them moved pages"
     );
 }

@@ -1,4 +1,4 @@
-//! Rules of placement that somebody brings, in replays.
+//! Placement rules of the user, in replays.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +20,7 @@ struct Counted;
 
 impl PlacementRule for Counted {}
 
-/// Has no request claim a pageblock where it is asked.
+/// Claims no pageblock in any of its calls.
 struct NeverClaims;
 
 impl PlacementRule for NeverClaims {
@@ -29,7 +29,7 @@ impl PlacementRule for NeverClaims {
     }
 }
 
-/// Chooses the frame beside the one that it is offered.
+/// Chooses the frame after the one that it is offered.
 struct Beside;
 
 impl PlacementRule for Beside {
@@ -44,7 +44,7 @@ fn alike(measures: &Measures) -> Measures {
 }
 
 #[test]
-fn a_rule_that_leaves_all_to_the_era_changes_nothing_and_is_made_anew_for_each_replay() {
+fn a_neutral_rule_changes_nothing_and_is_created_for_each_replay() {
     let loaded = recorded("file-churn-3");
     let lab = loaded.lab().expect("a good trace");
     let made = Arc::new(AtomicU32::new(0));
@@ -61,14 +61,14 @@ fn a_rule_that_leaves_all_to_the_era_changes_nothing_and_is_made_anew_for_each_r
 }
 
 #[test]
-fn a_rule_changes_what_it_decides() {
+fn a_rule_changes_its_decisions() {
     let loaded = recorded("file-churn-3");
     let lab = loaded.lab().expect("a good trace");
     let rule = Rule::new("never-claims", || NeverClaims);
     let variants = [Variant::new(Era::Linux7_3), Variant::new(Era::Linux7_3).with_policy(rule)];
     let measured = lab.measured(&variants, ONCE, 1).expect("replays");
     let [by_era, by_rule] = &measured.eras[..] else { panic!("two variants") };
-    // Where types should not mix a request claims free pageblocks, and no rule is asked.
+    // A request that must not mix types claims free pageblocks, without a call of the rule.
     let taken = |measures: &Measures| (measures.locked.claims, measures.locked.steals);
     let ((claims, steals), (claims_left, steals_instead)) = (taken(by_era), taken(by_rule));
     assert!(claims_left < claims && steals_instead > steals, "{:?} {:?}", taken(by_era), taken(by_rule));
@@ -77,21 +77,21 @@ fn a_rule_changes_what_it_decides() {
 }
 
 #[test]
-fn a_rule_that_chooses_what_it_was_not_offered_is_named() {
+fn a_rule_that_chooses_a_block_not_offered_is_named() {
     let loaded = recorded("file-churn-3");
     let lab = loaded.lab().expect("a good trace");
     let variant = Variant::new(Era::Freehold).with_policy(Rule::new("beside", || Beside));
-    let Err(error) = lab.replay(&variant, ONCE) else { panic!("what was not offered was taken") };
+    let Err(error) = lab.replay(&variant, ONCE) else { panic!("a block that was not offered was taken") };
     assert!(matches!(&error, LabError::Rule { rule, .. } if rule == "beside"), "{error}");
-    let told = error.to_string();
-    assert!(told.starts_with("freehold with beside: the rule beside chose pfn 0x"), "{told}");
+    let message = error.to_string();
+    assert!(message.starts_with("freehold with beside: the rule beside chose pfn 0x"), "{message}");
 }
 
 #[test]
-fn an_era_that_asks_no_rule_is_refused() {
+fn a_rule_in_an_era_without_calls_is_refused() {
     let loaded = recorded("file-churn-3");
     let lab = loaded.lab().expect("a good trace");
     let variant = Variant::new(Era::Linux6_1).with_policy(Rule::new("beside", || Beside));
-    let Err(error) = lab.replay(&variant, ONCE) else { panic!("a rule that nobody asks was tried") };
-    assert!(error.to_string().contains("the rule beside would never be asked"), "{error}");
+    let Err(error) = lab.replay(&variant, ONCE) else { panic!("a rule without calls was replayed") };
+    assert!(error.to_string().contains("the rule beside would never be called"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Starts that were read from the machine block by block.
+//! Exact starts, which were read from the machine block by block.
 
 use crate::common::{PAGES, Script, machine};
 use freehold::{Era, Pfn};
@@ -8,14 +8,14 @@ use freehold_trace::{
     Origin, PageblockRun, Run, Snapshot, ZoneSnapshot,
 };
 
-/// When the state was read, by the clock of [`Script`].
+/// The time of the reading, by the clock of [`Script`].
 const WINDOW_NS: (u64, u64) = (10_500, 20_500);
 
 fn list(pfns: &[u64]) -> ExactList {
     ExactList { order: 0, migratetype: 1, pfns: pfns.to_vec(), ..ExactList::default() }
 }
 
-/// A machine all in use but for single pages on the zone's list and on that of its CPU.
+/// A machine with all pages in use, except single pages on the free list of the zone and on the list of its CPU.
 fn start(zone: &[u64], cpu: &[u64]) -> Snapshot {
     let of_cpu =
         ExactCpu { count: cpu.len() as u64, batch: 1, lists: vec![list(cpu)], ..ExactCpu::default() };
@@ -55,13 +55,13 @@ fn replay(start: &Snapshot, script: Script) -> (StartReport, Agreement, Followed
     (lab.start_report().clone(), measures.agreement, measures.followed)
 }
 
-/// Events behind the window.
+/// Events after the reading.
 fn behind() -> Script {
     Script::default().free(4000, 0).push(EventKind::KswapdSleep).wait_ns(30_000)
 }
 
 #[test]
-fn requests_get_the_lists_blocks_in_their_order() {
+fn requests_get_blocks_in_the_order_of_the_lists() {
     let start = start(&[100, 7, 300], &[50, 40]);
     let script = || [50, 40, 100, 7, 300].into_iter().fold(behind(), |script, pfn| script.alloc(pfn, 0));
     let (report, agreement, followed) = replay(&start, script());
@@ -73,7 +73,7 @@ fn requests_get_the_lists_blocks_in_their_order() {
     );
     assert_eq!((agreement.total().allocs, agreement.first_difference), (5, None));
     assert_eq!(followed.double_allocs, 0);
-    // The same without the lists' order.
+    // The same without the order of the lists.
     let mut fitted = Snapshot { exact: ExactPart::default(), ..start };
     let run = |start, end, used_for| Run { start: Pfn(start), pages: end - start, used_for };
     fitted.occupancy = [0, 7, 8, 100, 101, 300, 301, PAGES]
@@ -87,7 +87,7 @@ fn requests_get_the_lists_blocks_in_their_order() {
 }
 
 #[test]
-fn what_happened_while_reading_is_reconciled() {
+fn changes_during_the_reading_are_reconciled() {
     let mut start = start(&[100, 7, 300], &[50, 40]);
     // Page 100 moved to the CPU's list after it was read, then it was allocated; page 60 was freed.
     let ExactPart::Taken(state) = &mut start.exact else { panic!("a state") };
@@ -108,7 +108,7 @@ fn what_happened_while_reading_is_reconciled() {
     assert_eq!((exact.free_pages, exact.listed_pages), (2, 3));
     assert_eq!(
         agreement.first_difference, None,
-        "page 60 comes last of the CPU's, as if freed before the others"
+        "page 60 is the last on the CPU's list, as if freed before the others"
     );
 }
 
@@ -122,20 +122,20 @@ fn pages_allocated_without_an_event_are_found() {
 }
 
 #[test]
-fn an_event_that_comes_late_is_found() {
+fn late_events_are_found() {
     let start = start(&[100, 7], &[50, 40, 30]);
     let mut script = behind().alloc(40, 0).alloc(50, 0).alloc(30, 0);
     script.events[2].pid = 7;
     let (_, agreement, followed) = replay(&start, script);
     assert_eq!((&agreement.first_difference, followed.allocs_traced_late), (&None, 1));
     assert_eq!(agreement.total().allocs, 3);
-    // One task cannot overtake itself.
+    // Events of one task are in order.
     let script = behind().alloc(40, 0).alloc(50, 0);
     assert!(replay(&start, script).1.first_difference.is_some());
 }
 
 #[test]
-fn torn_lists_are_not_believed() {
+fn lists_that_changed_during_the_reading_are_not_used() {
     let mut start = start(&[100], &[]);
     let ExactPart::Taken(state) = &mut start.exact else { panic!("a state") };
     state.torn_lists = 2;
@@ -149,11 +149,11 @@ fn torn_lists_are_not_believed() {
     assert!(replay(&start, behind()).0.summary().ends_with("no BPF here"));
 }
 
-/// Makes an error in a zone.
+/// Plants an error in a zone.
 type Plant = fn(&mut ExactZone);
 
 #[test]
-fn a_state_that_no_machine_has_is_not_used() {
+fn an_impossible_state_is_not_used() {
     let plants: [(Plant, &str); 7] = [
         (|zone| zone.lists[0].pfns[0] = PAGES, "frame"),
         (|zone| zone.lists[0].pfns[0] = u64::MAX, "frame"),
@@ -173,7 +173,7 @@ fn a_state_that_no_machine_has_is_not_used() {
 }
 
 #[test]
-fn two_zones_of_one_name_are_not_told_apart() {
+fn zones_with_equal_names_prevent_an_exact_start() {
     let mut start = start(&[100, 7, 300], &[50, 40]);
     let second = ZoneSnapshot { start_pfn: PAGES, ..start.zones[0].clone() };
     start.zones.push(second);
@@ -186,7 +186,7 @@ fn two_zones_of_one_name_are_not_told_apart() {
 }
 
 #[test]
-fn numbers_that_no_machine_has_do_no_harm() {
+fn impossible_numbers_do_no_harm() {
     let mut start = start(&[100, 7, 300, 7], &[50, 40, 100]);
     let ExactPart::Taken(state) = &mut start.exact else { panic!("a state") };
     let zone = &mut state.zones[0];

@@ -1,4 +1,4 @@
-//! What lost events make uncertain.
+//! Lost events, and the pages that they make uncertain.
 
 use crate::common::{PAGES, Script, machine, replay};
 use freehold::Era;
@@ -36,8 +36,8 @@ fn a_gap_lies_between_the_events_of_its_cpu() {
     assert_eq!(found.places, [gap(0, 2000, 3000, Some(3)), gap(1, 1000, 5000, None)]);
     let [first, second] = &found.cpus[..] else { panic!("{:?}", found.cpus) };
     assert_eq!((first.events, first.is_exact, first.uncertain_pages), (3, true, 3 * 1024));
-    assert_eq!((second.events, second.is_exact), (500, true), "the kernel's account at the end");
-    assert_eq!(second.uncertain_pages, PAGES, "nothing was named since");
+    assert_eq!((second.events, second.is_exact), (500, true), "the kernel's count at the end");
+    assert_eq!(second.uncertain_pages, PAGES, "no event named a page since");
     assert_eq!(found.uncertain_pages, PAGES);
     let [one, other, noticed] = &found.sentences(&Followed::default())[..] else { panic!("{found:?}") };
     assert!(
@@ -45,11 +45,11 @@ fn a_gap_lies_between_the_events_of_its_cpu() {
         "{one}"
     );
     assert!(other.starts_with("CPU 1 lost 500 events"), "{other}");
-    assert!(noticed.contains("0 frees of blocks nobody allocated"), "{noticed}");
+    assert!(noticed.contains("0 frees of blocks without an allocation"), "{noticed}");
 }
 
 #[test]
-fn what_is_named_after_a_gap_is_certain() {
+fn pages_named_after_a_gap_are_certain() {
     let mut script = lost(Script::default(), 0, 9);
     for block in 0..3 {
         script = script.alloc(block * 1024, 10);
@@ -60,7 +60,7 @@ fn what_is_named_after_a_gap_is_certain() {
 }
 
 #[test]
-fn a_loss_without_a_place_or_a_number() {
+fn losses_without_a_place_or_a_count_are_reported() {
     let script = Script::default().alloc(16, 0);
     let found = gaps(&script, &[0, 0, 4]);
     assert_eq!((found.cpus[0].cpu, found.cpus[0].places, found.cpus[0].begin_ns), (2, 1, 1000));
@@ -70,7 +70,7 @@ fn a_loss_without_a_place_or_a_number() {
 }
 
 #[test]
-fn what_a_replay_notices_after_a_gap_is_counted() {
+fn inconsistent_events_after_a_gap_are_counted() {
     let before = Script::default().alloc(16, 0).alloc(16, 0).free(99, 0).free(99, 0);
     let after = lost(before, 0, 5).alloc(16, 0).free(99, 0).free(99, 0);
     let followed = replay(&machine(), &after, &Era::Linux6_12.into()).followed;

@@ -1,11 +1,11 @@
-//! The bound that hindsight allows, on traces where it can be counted by hand.
+//! The upper bound over all placements, on traces where it can be counted by hand.
 
 use crate::common::{PAGES, Script, machine};
 use freehold::Pfn;
 use freehold_lab::{Bound, Hindsight, Lab, Trace};
 use freehold_trace::{EventKind, FrameUse, Origin, Run, Snapshot};
 
-/// Pageblocks of the small machine.
+/// The number of pageblocks of the small machine.
 const PAGEBLOCKS: u64 = PAGES / 512;
 
 fn hindsight(start: &Snapshot, script: &Script) -> Hindsight {
@@ -14,7 +14,7 @@ fn hindsight(start: &Snapshot, script: &Script) -> Hindsight {
     Lab::new(trace).expect("a valid trace").hindsight()
 }
 
-/// The small machine with pages in use: first frame and use of each.
+/// The small machine with pages in use: the frame and use of each.
 fn in_use(pages: &[(u64, FrameUse)]) -> Snapshot {
     let mut start = machine();
     let mut occupancy = Vec::new();
@@ -31,14 +31,14 @@ fn in_use(pages: &[(u64, FrameUse)]) -> Snapshot {
 }
 
 #[test]
-fn scattered_pages_could_have_shared_a_pageblock() {
+fn the_bound_packs_scattered_pages_into_one_pageblock() {
     let script = (0..PAGEBLOCKS).fold(Script::default(), |script, block| script.alloc(block * 512, 0));
     let end = hindsight(&machine(), &script).end;
     assert_eq!(end, Bound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 });
 }
 
 #[test]
-fn new_pages_fit_between_those_of_the_start() {
+fn the_bound_places_new_pages_next_to_pages_from_the_start() {
     let start = in_use(&[(700, FrameUse::Slab)]);
     let fitting = (0..511).fold(Script::default(), |script, pfn| script.alloc(pfn, 0));
     assert_eq!(hindsight(&start, &fitting).end.free_pageblocks, PAGEBLOCKS - 1);
@@ -51,13 +51,13 @@ fn a_huge_page_takes_a_pageblock_until_a_part_is_freed() {
     let start = in_use(&[(0, FrameUse::Slab)]);
     let whole = Script::default().alloc(512, 9);
     assert_eq!(hindsight(&start, &whole).end.free_pageblocks, PAGEBLOCKS - 2);
-    // What is left of it are 511 single pages, for which there is room beside the first.
+    // Its other 511 single pages fit next to the first page.
     let part = whole.free(512, 0);
     assert_eq!(hindsight(&start, &part).end.free_pageblocks, PAGEBLOCKS - 1);
 }
 
 #[test]
-fn only_what_was_there_at_the_start_mixes_for_certain() {
+fn only_pages_from_the_start_make_a_pageblock_mixed() {
     let start = in_use(&[(0, FrameUse::Slab), (1, FrameUse::Movable), (512, FrameUse::Movable)]);
     let before = Script::default().alloc(2048, 0).free(2048, 0);
     assert_eq!(
@@ -69,12 +69,12 @@ fn only_what_was_there_at_the_start_mixes_for_certain() {
 }
 
 #[test]
-fn what_compaction_moves_stays_in_use() {
+fn pages_that_compaction_moves_count_as_in_use() {
     let start = in_use(&[(0, FrameUse::Slab), (512, FrameUse::Movable)]);
     let moved =
         Script::default().push(EventKind::CompactionBegin).free(512, 0).push(EventKind::CompactionEnd);
     assert_eq!(hindsight(&start, &moved).end.free_pageblocks, PAGEBLOCKS - 1);
-    // So many moved pages that there is no room beside the first.
+    // Too many moved pages to fit next to the first page.
     let many: Vec<_> = (0..512).map(|at| (512 + at, FrameUse::Movable)).collect();
     let start = in_use(&[&[(0, FrameUse::Slab)], many.as_slice()].concat());
     let moved = (512..1024)

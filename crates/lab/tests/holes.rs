@@ -1,21 +1,22 @@
-//! Machines whose memory has large holes are replayed without them.
+//! Machines with large memory holes are replayed without the holes.
 
 use freehold::Pfn;
 use freehold_lab::workload::{Generated, Synthetic};
 use freehold_lab::{Lab, LabError, Options, SectionSearch, Trace};
 use freehold_trace::{Event, EventKind, EventLog, FrameUse, Run, Snapshot};
 
-/// Pages of a section.
+/// The number of pages in a section.
 const SECTION: u64 = 1 << 15;
 
-/// The sections of the spread machine lie this many sections apart: 2^18 pages of memory span 2^34, which is 64 TiB.
+/// The distance between sections of the spread machine, in sections: 2^18 pages of memory span 2^34 pages, which is
+/// 64 TiB.
 const APART: u64 = 1 << 16;
 
 fn made() -> Generated {
     Synthetic { events: 60_000, pages: 1 << 18, ..Synthetic::default() }.generate().expect("a valid workload")
 }
 
-/// Where the frames of the small machine are on the spread one.
+/// Returns the frame of the spread machine for a frame of the small machine.
 fn spread(pfn: u64) -> u64 {
     (pfn / SECTION) * APART * SECTION + pfn % SECTION
 }
@@ -47,7 +48,7 @@ fn spread_event(mut event: Event) -> Event {
     event
 }
 
-/// The trace as the spread machine would have recorded it.
+/// Returns the trace as recorded on the spread machine.
 fn spread_out(made: &Generated) -> Generated {
     let mut ending = made.ending.clone();
     ending.snapshot = ending.snapshot.as_ref().map(spread_snapshot);
@@ -76,20 +77,20 @@ fn without_holes(trace: &Generated) -> Generated {
     Generated { origin: trace.origin.clone(), start, events, ending }
 }
 
-/// What a replay measures, without the numbers of frames.
+/// Returns the measures of a replay, without frame numbers.
 fn measures(trace: Trace<'_>) -> freehold_lab::Measures {
     let lab = Lab::new(trace).expect("a machine that can be replayed");
     let options = Options { runs: 1, ..Options::default() };
     let replay = lab.replay(&freehold::Era::Linux6_12.into(), options).expect("a replay");
     let mut measures = replay.measures.without_timing();
     let parting = measures.agreement.first_difference.as_mut().expect("some frame differs");
-    // Frames of the second zone have another number.
+    // Frames of the second zone have other numbers.
     (parting.machine_pfn, parting.replay_pfn) = (0, None);
     measures
 }
 
 #[test]
-fn sixty_four_tebibytes_are_replayed_as_what_is_there() {
+fn a_span_of_64_tib_is_replayed_by_its_present_memory() {
     let made = made();
     let large = spread_out(&made);
     let spanned: u64 = large.start.zones.iter().map(|zone| zone.spanned).sum();
@@ -97,7 +98,7 @@ fn sixty_four_tebibytes_are_replayed_as_what_is_there() {
     assert!(matches!(Lab::new(large.trace()), Err(LabError::TooLarge { .. })));
     let small = without_holes(&large);
     assert!(small.start.zones.iter().map(|zone| zone.spanned).sum::<u64>() <= 1 << 18);
-    assert!(measures(small.trace()) == measures(made.trace()), "the same but for the numbers of frames");
+    assert!(measures(small.trace()) == measures(made.trace()), "equal except for frame numbers");
 }
 
 #[test]
@@ -112,5 +113,5 @@ fn memory_without_large_holes_keeps_its_frame_numbers() {
     start.occupancy[0].pages = 1 << 20;
     assert!(SectionSearch::new(&start).is_some());
     start.occupancy.clear();
-    assert!(SectionSearch::new(&start).is_none(), "all of it is said to be present");
+    assert!(SectionSearch::new(&start).is_none(), "all of the span is present");
 }

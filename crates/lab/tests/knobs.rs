@@ -1,4 +1,4 @@
-//! Knobs at their recorded values give the recorded machine, and every knob can be turned.
+//! Knobs at their recorded values give the recorded machine, and every knob can be changed.
 
 use std::fs::File;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn recorded(name: &str) -> (Origin, Snapshot) {
 }
 
 #[test]
-fn recorded_sysctls_make_the_recorded_watermarks_and_lists() {
+fn recorded_sysctls_give_the_recorded_watermarks_and_lists() {
     for name in ["c-build.arrows", "thp-churn.arrows"] {
         let (origin, start) = recorded(name);
         let events = EventLog::default();
@@ -47,7 +47,7 @@ fn made() -> Generated {
 }
 
 #[test]
-fn every_knob_can_be_turned_and_replayed() {
+fn every_knob_can_be_changed_and_replayed() {
     let made = made();
     let lab = Lab::new(made.trace()).expect("a lab");
     let turned = [
@@ -108,7 +108,7 @@ fn a_replay_as_recorded_is_the_replay_of_the_nearest_era() {
 }
 
 #[test]
-fn a_row_has_means_over_time_chance_and_trust() {
+fn a_row_has_means_over_time_replicates_and_trust() {
     let made = made();
     let lab = Lab::new(made.trace()).expect("a lab");
     let (one, several) = (lab.measure(&[], 1).expect("a replay"), lab.measure(&[], 3).expect("replays"));
@@ -117,7 +117,7 @@ fn a_row_has_means_over_time_chance_and_trust() {
         found.unwrap_or_else(|| panic!("no column {name}")).1
     };
     for name in ["over_time_free_pageblocks", "over_time_mixed_pageblocks", "over_time_free_pages"] {
-        // In this trace nothing is mixed, and no pageblock is ever free.
+        // In this trace no pageblock is ever mixed or free.
         let least = if name.contains("pageblocks") { 0.0 } else { 1.0 };
         assert!(
             matches!(cell(&one, name), Cell::Real(mean) if mean >= least),
@@ -127,7 +127,7 @@ fn a_row_has_means_over_time_chance_and_trust() {
     }
     assert_eq!(one.len(), several.len(), "the same columns");
     let sd = "replicates_zone_lock_holds_standard_deviation";
-    assert_eq!(cell(&one, sd), Cell::Empty, "one replay has no scatter");
+    assert_eq!(cell(&one, sd), Cell::Empty, "one replay has no standard deviation");
     assert!(matches!(cell(&several, sd), Cell::Real(_)));
     assert!(matches!(cell(&several, "replicates_zone_lock_holds_mean"), Cell::Real(mean) if mean > 0.0));
     let trust = lab.trust_columns().expect("a replay");

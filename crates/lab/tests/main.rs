@@ -1,4 +1,5 @@
-//! The tests of the lab as one program: each program more is linked, and compiles what the tests share, once more.
+//! The tests of the lab as one program, because each test program is linked separately and compiles the shared code
+//! again.
 
 mod analysis;
 mod anonymize;

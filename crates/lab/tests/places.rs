@@ -1,4 +1,4 @@
-//! Moments of a replay, told while it runs, and where fallbacks happened.
+//! Moments of a replay, reported while it runs, and the places of fallbacks.
 
 use crate::common;
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ fn every_fallback_has_a_place() {
     let recording = common::recorded("file-churn-3");
     let lab = Lab::new(recording.trace()).expect("a valid trace");
     for era in [Era::Linux6_1, Era::Linux7_3] {
-        let mut told: Vec<(usize, Sample)> = Vec::new();
+        let mut reported: Vec<(usize, Sample)> = Vec::new();
         let replay = lab
             .replay_observed(&era.into(), options(SampleDetail::Places), &mut |moment| {
-                told.push((moment.events, moment.sample.clone()));
+                reported.push((moment.events, moment.sample.clone()));
             })
             .expect("a replay");
-        let samples: Vec<_> = told.iter().map(|(_, sample)| sample.clone()).collect();
-        assert_eq!(samples, replay.measures.samples, "what was told is what is kept");
-        assert!(told.is_sorted_by_key(|(events, _)| *events));
-        assert_eq!(told.last().map(|(events, _)| *events), Some(recording.trace().events.len()));
+        let samples: Vec<_> = reported.iter().map(|(_, sample)| sample.clone()).collect();
+        assert_eq!(samples, replay.measures.samples, "reported samples are the kept samples");
+        assert!(reported.is_sorted_by_key(|(events, _)| *events));
+        assert_eq!(reported.last().map(|(events, _)| *events), Some(recording.trace().events.len()));
 
         let mut all = 0;
         for pair in samples.windows(2) {
@@ -43,14 +43,14 @@ fn every_fallback_has_a_place() {
         assert!(all > 10, "{era:?}: {all} fallbacks");
 
         let plain = lab.replay(&era.into(), options(SampleDetail::All)).expect("a replay").measures;
-        assert_eq!(plain.locked, replay.measures.locked, "looking changes nothing");
+        assert_eq!(plain.locked, replay.measures.locked, "sampling changes nothing");
         assert!(plain.samples.iter().all(|sample| sample.places.is_empty()));
     }
 }
 
-/// With hygiene a pageblock's type changes by a claim alone, so the map shows the last claim.
+/// With hygiene, only a claim changes the type of a pageblock, so that the map shows the last claim.
 #[test]
-fn a_claimed_pageblock_has_the_wanted_type() {
+fn a_claimed_pageblock_has_the_requested_type() {
     let recording = common::recorded("file-churn-3");
     let lab = Lab::new(recording.trace()).expect("a valid trace");
     let replay = lab.replay(&Era::Linux7_3.into(), options(SampleDetail::Places)).expect("a replay");

@@ -1,4 +1,4 @@
-//! Foretelling from generated recordings, and what of a replay it rests on.
+//! Predictions from generated recordings, and the replays for them.
 
 use freehold::Era;
 use freehold_lab::predict::{
@@ -9,7 +9,7 @@ use freehold_lab::workload::{Generated, Synthetic};
 use freehold_lab::{Lab, Options, SampleDetail, Variant};
 
 #[test]
-fn totals_alone_change_nothing_but_the_samples() {
+fn detail_totals_changes_only_the_samples() {
     let generated = Synthetic { events: 40_000, ..Synthetic::default() }.generate().expect("a trace");
     let lab = Lab::new(generated.trace()).expect("a lab");
     for era in Era::ALL {
@@ -39,7 +39,7 @@ fn totals_alone_change_nothing_but_the_samples() {
 }
 
 fn recordings(era: Era) -> Vec<Generated> {
-    // Memory is scarce enough for fallbacks, and not so scarce that an era's failures change what is requested.
+    // Memory is scarce enough for fallbacks, but not so scarce that failures of an era change the requests.
     let scarce =
         Synthetic { era, pages: 1 << 15, events: 100_000, free_fraction: 16, ..Synthetic::default() };
     (1..=4).map(|seed| Synthetic { seed, ..scarce }.generate().expect("a trace")).collect()
@@ -66,7 +66,7 @@ fn predict(before: &[Generated], change: &Change, against: &[Generated]) -> Pred
     Prediction::new(change, &first, &baseline(before, change), Some(&observed), Vec::new())
 }
 
-/// The numbers of measures of which the foretelling was right, and of which it was wrong.
+/// Returns the number of right and of wrong predictions.
 fn score(prediction: &Prediction) -> (usize, usize) {
     let count = |verdicts: &[Verdict]| verdicts.iter().map(|&verdict| prediction.count(verdict)).sum();
     let right = count(&[Verdict::Right, Verdict::Quiet]);
@@ -74,7 +74,7 @@ fn score(prediction: &Prediction) -> (usize, usize) {
 }
 
 #[test]
-fn one_era_foretells_another_more_often_than_not() {
+fn predictions_from_one_era_to_another_are_mostly_right() {
     let (old, new) = (recordings(Era::Linux6_1), recordings(Era::Linux7_3));
     for (before, era, against) in [(&old, "era=linux-7.3", &new), (&new, "era=linux-6.1", &old)] {
         let prediction = predict(before, &change(era), against);
@@ -84,9 +84,9 @@ fn one_era_foretells_another_more_often_than_not() {
 }
 
 #[test]
-fn what_is_so_already_foretells_no_change() {
+fn a_change_without_effect_predicts_no_change() {
     let recordings = recordings(Era::Linux7_3);
-    // The era does not have them anyway.
+    // The era does not have counts.
     let change = change("counts=off");
     let prediction = predict(&recordings, &change, &recordings);
     let (_, wrong) = score(&prediction);

@@ -1,5 +1,5 @@
-//! Whatever a trace says, nothing panics, pages are neither made nor lost, and the
-//! engine's invariants hold.
+//! Random traces cause no panic, the number of pages stays constant, and the invariants of
+//! the engine hold.
 
 use crate::common::{PAGES, Script, machine, order, replay};
 use fastrand::Rng;
@@ -37,7 +37,7 @@ fn script(random: &mut Rng) -> Script {
 }
 
 #[test]
-fn pages_are_neither_made_nor_lost() {
+fn the_number_of_pages_is_constant() {
     for seed in 0..96 {
         println!("seed {seed}");
         let script = script(&mut Rng::with_seed(seed));
@@ -54,7 +54,7 @@ fn pages_are_neither_made_nor_lost() {
 }
 
 #[test]
-fn the_same_trace_measures_the_same() {
+fn the_same_trace_has_the_same_measures() {
     let made =
         Synthetic { events: 40_000, pages: 1 << 14, ..Synthetic::default() }.generate().expect("a trace");
     let again =
@@ -74,7 +74,7 @@ fn the_start_state_agrees_with_the_machine() {
     let made = Synthetic { events: 40_000, ..Synthetic::default() }.generate().expect("a trace");
     let lab = Lab::new(made.trace()).expect("a valid trace");
     let report = lab.start_report();
-    // What differs is what sat on per-CPU lists and was allocated first.
+    // Only pages that were on per-CPU lists and were allocated first differ.
     let from_lists = report.corrections.used_but_free + report.corrections.on_lists;
     for fit in &report.fit.zones {
         assert!(fit.known && fit.pageblocks == 0, "{fit:?}");

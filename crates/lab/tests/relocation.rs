@@ -1,4 +1,4 @@
-//! Where an era would fail, the replay compacts and reclaims what the trace has in memory.
+//! If a request would fail, the replay compacts and reclaims pages of the trace.
 
 use crate::common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Pfn};
@@ -6,24 +6,24 @@ use freehold_lab::Measures;
 use freehold_trace::{EventKind, Snapshot};
 
 const CACHE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY);
-/// Small, so that a zone has many: asynchronous compaction looks at few frames of each.
+/// Small, so that a zone has many pageblocks: asynchronous compaction scans few frames of each.
 const PAGEBLOCK_ORDER: u8 = 5;
 const PAGEBLOCK: u64 = 1 << PAGEBLOCK_ORDER;
 
-fn asked(script: Script, pfn: Option<u64>, size: u8, gfp: GfpFlags) -> Script {
+fn alloc(script: Script, pfn: Option<u64>, size: u8, gfp: GfpFlags) -> Script {
     let (pfn, migratetype) = (pfn.map(Pfn), gfp.migratetype());
     script.push(EventKind::Alloc { pfn, order: order(size), migratetype, gfp })
 }
 
-/// Pages of the trace between two that are neighbours in the replay.
+/// The distance in the trace between two pages that are neighbours in the replay.
 const APART: u64 = PAGES / 8;
 
-/// All of memory in single pages, neighbours in the replay far apart in the trace; then the
-/// first pages of the trace are freed.
+/// Allocates all of memory in single pages. Neighbours in the replay are far apart in the trace. Then
+/// frees the first pages of the trace.
 fn scattered(gfp: GfpFlags, freed: u64) -> Script {
     let place = |number: u64| number % 8 * APART + number / 8;
     let full =
-        (0..PAGES).fold(Script::default(), |script, number| asked(script, Some(place(number)), 0, gfp));
+        (0..PAGES).fold(Script::default(), |script, number| alloc(script, Some(place(number)), 0, gfp));
     (0..freed).fold(full, |script, pfn| script.free(pfn, 0))
 }
 
@@ -58,10 +58,10 @@ fn pages_are_moved_and_freed_at_their_new_places() {
 
 #[test]
 fn split_blocks_are_moved_piece_by_piece() {
-    // Blocks of order 1, of which one page is freed each, so that the other is a piece.
+    // Blocks of order 1. One page of each is freed, so that the other page is a piece of a block.
     let pairs = (0..PAGES / 2).fold(Script::default(), |script, number| script.alloc(2 * number, 1));
     let halves = (0..PAGES / 2).fold(pairs, |script, number| script.free(2 * number, 0));
-    let moved = asked(halves, None, PAGEBLOCK_ORDER, GfpFlags::HIGHUSER_MOVABLE);
+    let moved = alloc(halves, None, PAGEBLOCK_ORDER, GfpFlags::HIGHUSER_MOVABLE);
     let script = (0..PAGES / 2).fold(moved, |script, number| script.free(2 * number + 1, 0));
     for era in Era::ALL {
         let measures = played(&script, era);
@@ -72,7 +72,7 @@ fn split_blocks_are_moved_piece_by_piece() {
 }
 
 #[test]
-fn page_cache_is_given_up_where_there_is_no_room_to_compact() {
+fn page_cache_is_reclaimed_without_space_to_compact() {
     for era in Era::ALL {
         let script = scattered(CACHE, PAGEBLOCK).alloc(0, PAGEBLOCK_ORDER).free(0, PAGEBLOCK_ORDER);
         let script = (PAGEBLOCK..PAGES).fold(script, |script, pfn| script.free(pfn, 0));
@@ -86,7 +86,7 @@ fn page_cache_is_given_up_where_there_is_no_room_to_compact() {
 }
 
 #[test]
-fn pages_that_stay_make_the_request_fail() {
+fn unmovable_pages_make_the_request_fail() {
     for era in Era::ALL {
         let measures = played(&scattered(GfpFlags::KERNEL, 3 * APART).alloc(0, PAGEBLOCK_ORDER), era);
         assert_eq!(measures.followed.failures[usize::from(PAGEBLOCK_ORDER)], 1, "{}", era.name());
@@ -95,9 +95,9 @@ fn pages_that_stay_make_the_request_fail() {
 }
 
 #[test]
-fn what_the_machine_refused_is_tried_by_its_own_rights() {
+fn requests_that_failed_on_the_machine_are_tried_with_their_own_flags() {
     for (gfp, answered) in [(GfpFlags::TRANSHUGE, 1), (GfpFlags::TRANSHUGE_LIGHT, 0)] {
-        let script = asked(scattered(GfpFlags::HIGHUSER_MOVABLE, 3 * APART), None, PAGEBLOCK_ORDER, gfp);
+        let script = alloc(scattered(GfpFlags::HIGHUSER_MOVABLE, 3 * APART), None, PAGEBLOCK_ORDER, gfp);
         let measures = played(&script, Era::Linux7_3);
         let followed = measures.followed;
         assert_eq!(

@@ -1,4 +1,4 @@
-//! How each kind of event is followed.
+//! The replay of each kind of event.
 
 use crate::common::{PAGES, Script, machine, order, replay};
 use freehold::{Era, GfpFlags, Migratetype, Pfn};
@@ -14,13 +14,13 @@ fn followed(script: &Script) -> Followed {
 }
 
 #[test]
-fn exact_numbers_of_a_small_trace() {
+fn a_small_trace_has_the_expected_numbers() {
     let script =
         Script::default().alloc(100, 0).alloc(101, 0).alloc(8, 3).free(101, 0).free(100, 0).free(8, 3);
     let measures = replay(&machine(), &script, &Era::Linux6_12.into());
     let followed = Followed { allocs: 3, frees: 3, ..Followed::default() };
     assert_eq!(measures.followed, followed);
-    // Lists that keep nothing: one refill and one drain a block, each in a hold of its own.
+    // Lists that keep no pages: one refill and one drain for each block, each in its own hold.
     let locked = measures.locked;
     assert_eq!((locked.refills, locked.refilled_blocks, locked.drains), (3, 3, 3));
     assert_eq!((locked.drained_pages, locked.largest_drain, locked.lock_holds), (10, 8, 6));
@@ -28,7 +28,7 @@ fn exact_numbers_of_a_small_trace() {
     let blocks = &measures.free_at_end[0].blocks;
     assert_eq!(blocks[10][Migratetype::Movable.index()], PAGES / 1024);
     assert_eq!(blocks.iter().flatten().sum::<u64>(), PAGES / 1024);
-    // Four free blocks of order 10 on four lists' nodes, and none while all is split up.
+    // Four free blocks of order 10 are four list nodes, and there is none while all memory is split up.
     assert_eq!((measures.nodes.start, measures.nodes.end), (4, 4));
     assert_eq!(measures.samples.first().map(|sample| sample.zones[0].unusable_index[10]), Some(0));
 }
@@ -41,7 +41,7 @@ fn a_partial_free_splits_the_block() {
 }
 
 #[test]
-fn a_free_may_gather_several_blocks() {
+fn one_free_can_free_several_blocks() {
     let script = Script::default().alloc(16, 0).alloc(17, 0).alloc(18, 1).free(16, 2);
     let all = followed(&script);
     assert_eq!((all.regrouped_frees, all.unknown_pages, all.in_use_at_end), (1, 0, 0));
@@ -50,19 +50,19 @@ fn a_free_may_gather_several_blocks() {
 }
 
 #[test]
-fn a_free_of_what_nobody_allocated_is_counted() {
+fn frees_without_an_allocation_are_counted() {
     let followed = followed(&Script::default().alloc(16, 0).free(16, 0).free(16, 0));
     assert_eq!((followed.frees, followed.unknown_frees, followed.unknown_pages), (2, 1, 1));
 }
 
 #[test]
-fn what_is_freed_first_was_held_at_the_start() {
+fn a_block_freed_first_was_in_use_at_the_start() {
     let followed = followed(&Script::default().free(32, 3).alloc(32, 0));
     assert_eq!((followed.unknown_frees, followed.in_use_at_end, followed.pages_in_use_at_end), (0, 1, 1));
 }
 
 #[test]
-fn what_is_allocated_twice_was_freed_unseen() {
+fn a_block_allocated_twice_was_freed_without_an_event() {
     let twice = followed(&Script::default().alloc(16, 0).alloc(16, 0).free(16, 0));
     assert_eq!((twice.double_allocs, twice.unknown_frees, twice.in_use_at_end), (1, 0, 0));
     let inside = followed(&Script::default().alloc(16, 3).alloc(17, 0).free(16, 3));
@@ -73,7 +73,7 @@ fn what_is_allocated_twice_was_freed_unseen() {
 
 #[test]
 fn failures_in_the_replay_are_counted_and_their_frees_skipped() {
-    // Three pages are free, and compaction moves them to where nobody knows: nothing is left.
+    // Three pages are free, and compaction moves pages there without events: no free page is left.
     let run = |start, pages, used_for| Run { start: Pfn(start), pages, used_for };
     let occupancy = vec![
         run(0, 16, FrameUse::Other),
@@ -93,14 +93,14 @@ fn failures_in_the_replay_are_counted_and_their_frees_skipped() {
 }
 
 #[test]
-fn a_request_below_the_watermarks_is_answered_and_counted() {
+fn requests_below_the_watermarks_succeed_and_are_counted() {
     let mut start = machine();
     let zone = &mut start.zones[0];
     (zone.watermark_min, zone.watermark_low, zone.watermark_high) = (PAGES, PAGES, PAGES);
     let script = Script::default().alloc(16, 0).alloc(18, 1).free(16, 0).free(18, 1);
     let measures = replay(&start, &script, &Era::Linux7_3.into());
     assert_eq!((measures.followed.waits, measures.slow_paths, measures.failed()), (2, 2, 0));
-    // A costly block that had to wait is not taken from there.
+    // A costly request does not go below the watermarks.
     let script = Script::default().alloc(16, 3).alloc(32, 4);
     let followed = replay(&start, &script, &Era::Linux7_3.into()).followed;
     assert_eq!((followed.waits, followed.failures[3], followed.failures[4]), (2, 0, 1));
@@ -139,7 +139,7 @@ fn a_block_outside_all_zones_is_an_error() {
 }
 
 #[test]
-fn numbers_that_no_machine_has_are_errors_or_harmless() {
+fn impossible_numbers_are_errors_or_harmless() {
     let mut start = machine();
     start.pagetypeinfo = PageTypeInfo {
         pageblock_order: 9,
@@ -164,14 +164,14 @@ fn numbers_that_no_machine_has_are_errors_or_harmless() {
 }
 
 #[test]
-fn the_snapshot_says_what_events_do_not() {
+fn frames_without_events_have_the_state_of_the_snapshot() {
     let mut start = machine();
     let uses = [FrameUse::Movable, FrameUse::Slab, FrameUse::Hugetlb, FrameUse::Absent, FrameUse::Free];
     let runs = (0..).zip(uses);
     start.occupancy = runs.map(|(n, used_for)| Run { start: Pfn(n * 512), pages: 512, used_for }).collect();
     let measures: Measures =
         replay(&start, &Script::default().alloc(0, 0).free(512, 1), &Era::Freehold.into());
-    // Free: pageblock 4, less the page that was allocated, and the two freed ones.
+    // Free: pageblock 4 without the allocated page, and the two freed pageblocks.
     let blocks = measures.free_at_end[0].blocks.iter().enumerate();
     let pages: u64 = blocks.map(|(order, types)| types.iter().sum::<u64>() << order).sum();
     assert_eq!(pages + measures.percpu_pages_at_end, 512 + 1 - 1 + 2);
@@ -179,7 +179,7 @@ fn the_snapshot_says_what_events_do_not() {
 }
 
 #[test]
-fn a_reserve_of_the_start_snapshot_can_be_given_up() {
+fn a_highatomic_reserve_of_the_start_can_be_released() {
     let mut start = machine();
     let mut zone = PageTypeZone { name: "Normal".to_owned(), ..PageTypeZone::default() };
     zone.blocks[Migratetype::HighAtomic.index()] = PAGES / 512;
@@ -192,18 +192,18 @@ fn a_reserve_of_the_start_snapshot_can_be_given_up() {
 }
 
 #[test]
-fn hugetlb_pages_are_blocks_in_use_and_no_pageblock_of_theirs_is_retyped() {
+fn hugetlb_pages_are_blocks_in_use_and_their_pageblocks_keep_the_type() {
     let run = |start, pages, used_for| Run { start: Pfn(start), pages, used_for };
     let rest = PAGES - 1800;
     for (hugetlb, retyped) in [
         (FrameUse::Hugetlb, 0),
-        // Frames that nobody frees stay, as those of a huge page do that is not whole: two pageblocks.
+        // Frames without a free stay in use, as do those of an incomplete huge page: two pageblocks.
         (FrameUse::Offline, 2),
     ] {
         let occupancy =
             vec![run(0, 1024, hugetlb), run(1024, 776, FrameUse::Hugetlb), run(1800, rest, FrameUse::Free)];
         let start = Snapshot { occupancy, ..machine() };
-        // The daemons look at every 64th event.
+        // The daemons wake up at every 64th event.
         let mut script = Script::default();
         for number in 0..100 {
             script = script.alloc(2048, 0).free(2048, 0).wait_ns(if number == 50 { 200_000_000 } else { 0 });

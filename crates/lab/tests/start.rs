@@ -1,17 +1,17 @@
-//! The start of a replay does not depend on what happens later.
+//! The start of a replay does not depend on later events.
 
 use crate::common::recorded;
 use freehold_lab::workload::Synthetic;
 use freehold_lab::{Lab, Start, Trace};
 use freehold_trace::{EventLog, FrameUse};
 
-/// The parts of a trace that must start as the whole of it, as divisors of its number of events.
+/// Divisors of the number of events, for cut traces that must have the same start as the whole trace.
 const PARTS: [usize; 3] = [2, 10, 100];
 
-/// Asserts that a trace cut short starts with the free frames and the types of pageblocks of the whole one.
+/// Asserts that a cut trace has the same free frames and pageblock types at the start as the whole trace.
 ///
-/// Which pages in use lay on lists, and which were one block, may depend on later events: nothing else tells it.
-/// No cut is shorter than the snapshot took, since the events of that time belong to it.
+/// Later events may decide which pages in use were on lists, and which pages were one block: no other data contains
+/// this. All cuts are longer than the reading of the snapshot, whose events belong to the snapshot.
 fn assert_starts_alike(name: &str, trace: Trace<'_>) {
     let start = |events: &EventLog| Lab::new(Trace { events, ..trace }).expect("a valid trace").start;
     let whole = start(trace.events);
@@ -31,8 +31,8 @@ fn free_frames(start: &Start) -> Vec<Vec<bool>> {
 }
 
 #[test]
-fn a_recorded_trace_cut_short_starts_in_the_same_state() {
-    // Memory that runs short, memory to spare, long reading of the snapshot, huge pages.
+fn cut_recorded_traces_have_the_same_start() {
+    // Memory shortage, enough memory, a long reading of the snapshot, and huge pages.
     for name in ["file-churn-3", "database", "database-3", "thp-churn-2"] {
         let loaded = recorded(name);
         assert_starts_alike(name, loaded.trace());
@@ -40,13 +40,13 @@ fn a_recorded_trace_cut_short_starts_in_the_same_state() {
 }
 
 #[test]
-fn a_made_up_trace_cut_short_starts_in_the_same_state() {
+fn cut_generated_traces_have_the_same_start() {
     let made = Synthetic { events: 40_000, ..Synthetic::default() }.generate().expect("a trace");
     assert_starts_alike("synthetic", made.trace());
 }
 
 #[test]
-fn free_frames_of_a_recorded_trace_are_those_of_the_snapshot() {
+fn free_frames_at_the_start_are_those_of_the_snapshot() {
     let loaded = recorded("database-3");
     let lab = Lab::new(loaded.trace()).expect("a valid trace");
     let corrections = lab.start_report().corrections;

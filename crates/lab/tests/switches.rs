@@ -1,4 +1,4 @@
-//! The four systems show in the figures of a comparison.
+//! The effects of the four systems on the measures of a comparison.
 
 use freehold::{Era, Switch};
 use freehold_lab::workload::Synthetic;
@@ -12,13 +12,14 @@ fn compare(workload: &Synthetic) -> Comparison {
 }
 
 #[test]
-fn each_system_shows_in_its_figure() {
+fn each_system_improves_its_measure() {
     let comparison = compare(&Synthetic { events: 150_000, ..Synthetic::default() });
     let of = |era: Era| comparison.eras.iter().find(|m| m.variant == era.name()).expect("every era");
-    // What a system does where it was introduced: the era without it, and as it is.
+    // The effect of a system in the era that introduced it: the era without and with the system.
     let taken_out = |name: &str, era: Era, of_measures: fn(&Measures) -> u64| {
         let part = comparison.attributed.iter().find(|part| part.step.part == name && part.step.after == era);
-        let without = part.expect("every part of every era").taken_out.as_ref().expect("nothing rests on it");
+        let without =
+            part.expect("every part of every era").taken_out.as_ref().expect("no part depends on it");
         (of_measures(without), of_measures(of(era)))
     };
     let (less, with) = taken_out("remembered-mode", Era::Linux6_12, |m| m.locked.claim_attempts);
@@ -34,13 +35,14 @@ fn each_system_shows_in_its_figure() {
     for name in ["hygiene, alone on linux-6.1: ", "counts, in linux-7.3-counts without it and with it: "] {
         assert!(sentences.iter().any(|s| s.starts_with(name)), "{sentences:?}");
     }
-    // The steps of Linux come first.
+    // The steps between eras of Linux come first.
     assert!(sentences[0].starts_with("linux-6.1 → linux-6.12: "), "{sentences:?}");
 }
 
-/// What Linux brought of it shows where a whole list is drained, as in `traces/c-build.arrows`. All of it shows here.
+/// The part that Linux has shows only if a whole list is drained, as in `traces/c-build.arrows`. This trace shows all
+/// parts.
 #[test]
-fn batched_draining_shows_in_the_largest_drain() {
+fn batched_draining_reduces_the_largest_drain() {
     let made = Synthetic { events: 150_000, ..Synthetic::default() }.generate().expect("a valid workload");
     let lab = Lab::new(made.trace()).expect("a valid trace");
     let largest = |variant: &Variant| {
@@ -76,6 +78,6 @@ fn every_era_has_every_row() {
             known(measure, era);
         }
     }
-    let distance = comparison.distance.expect("the made-up machine has an end");
+    let distance = comparison.distance.expect("the generated machine has an end");
     assert_eq!(distance.variant, "linux-6.12");
 }

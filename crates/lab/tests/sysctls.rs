@@ -1,4 +1,4 @@
-//! The engine's settings from sizes are those that Linux printed on the machines of the recorded traces.
+//! The settings that the engine computes from sizes are those that Linux printed on the recorded machines.
 
 use std::fs;
 use std::path::Path;
@@ -22,11 +22,11 @@ fn sysctls(start: &Snapshot, cpus: u16, page_bytes: u64) -> Sysctls {
 }
 
 #[test]
-fn marks_reserves_and_lists_are_those_that_linux_printed() {
+fn computed_watermarks_reserves_and_lists_match_linux() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
     let names = fs::read_dir(folder).expect("the traces").map(|entry| entry.expect("an entry").path());
     let names = names.filter(|path| path.extension().is_some_and(|kind| kind == "arrows"));
-    let mut zones_held = 0;
+    let mut zones_compared = 0;
     for path in names {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name in UTF-8");
         let loaded = recorded(name);
@@ -39,12 +39,12 @@ fn marks_reserves_and_lists_are_those_that_linux_printed() {
         let mut computed: Vec<_> = machine.zones.iter().map(bare).collect();
         sysctls(trace.start, machine.cpus, trace.origin.page_bytes).apply(&mut computed);
         for (own, linux) in computed.iter().zip(&machine.zones) {
-            // Which cache a CPU has is not of the zone's size.
+            // The CPU cache does not follow from the size of a zone.
             let mut own = *own;
             own.percpu.flush_needs_batch = linux.percpu.flush_needs_batch;
             assert_eq!(own, *linux, "{name}: {} of node {}", own.kind.name(), own.node);
-            zones_held += 1;
+            zones_compared += 1;
         }
     }
-    assert!(zones_held >= 30, "{zones_held} zones");
+    assert!(zones_compared >= 30, "{zones_compared} zones");
 }

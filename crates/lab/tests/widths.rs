@@ -1,4 +1,4 @@
-//! Machines of other pages, orders and pageblocks: their traces go through a file, and every era replays them.
+//! Machines with other sizes of pages, orders and pageblocks: traces are written, read and replayed in every era.
 
 use freehold::Order;
 use freehold_lab::analysis::Analyzer;
@@ -8,7 +8,7 @@ use freehold_trace::{
     Ending, EventLog, Origin, ReadOptions, Snapshot, TraceReader, TraceWriter, WriteOptions,
 };
 
-/// A machine: the bytes of its pages, its largest order and that of a pageblock.
+/// Machines: the size of a page in bytes, the largest order, and the order of a pageblock.
 const MACHINES: [(u64, u8, u8); 3] = [(16 << 10, 11, 11), (64 << 10, 13, 13), (4 << 10, 13, 9)];
 
 fn order(value: u8) -> Order {
@@ -87,8 +87,8 @@ fn every_era_replays_every_width() {
             larger +=
                 zones().filter(|zone| zone.free_blocks.iter().skip(11).any(|&blocks| blocks > 0)).count();
         }
-        let distance = comparison.distance.as_ref().expect("the made-up machine has an end");
-        // The fit of pageblocks' types is coarse where a free block spans sixteen of them.
+        let distance = comparison.distance.as_ref().expect("the generated machine has an end");
+        // The fit of pageblock types is coarse if a free block spans sixteen pageblocks.
         let is_near = distance.percent() < 15.0 || pageblock < largest;
         assert!(is_near, "{machine:?}: {} %", distance.percent());
         let table = distance.table();
@@ -97,11 +97,11 @@ fn every_era_replays_every_width() {
         let head = format!("Page block order: {pageblock}\nPages per block:  {}\n", 1 << pageblock);
         assert!(replay.pagetypeinfo.starts_with(&head), "{}", replay.pagetypeinfo);
     }
-    assert!(larger > 0, "blocks of orders above 10 are seen");
+    assert!(larger > 0, "no block has an order above 10");
 }
 
 #[test]
-fn analyses_and_reports_have_the_machines_orders() {
+fn analyses_and_reports_have_the_orders_of_the_machine() {
     let (page_bytes, largest, _) = MACHINES[1];
     let kept = Kept::new(&workload(MACHINES[1]));
     let mut analyzer = Analyzer::new(&kept.start).expect("a machine");
@@ -109,7 +109,7 @@ fn analyses_and_reports_have_the_machines_orders() {
     let orders = analyzer.finish().orders;
     assert_eq!(orders.len(), usize::from(largest) + 1);
     let huge = &orders[usize::from(largest)];
-    assert!(huge.allocs + huge.failed > 0, "huge pages of 512 MiB are asked for");
+    assert!(huge.allocs + huge.failed > 0, "no request for a huge page of 512 MiB");
     let lab = Lab::new(kept.trace()).expect("a valid trace");
     let mut report = Report::new(Provenance::default());
     report.add("wide.arrows", &lab, compare(&lab));
@@ -123,7 +123,7 @@ fn analyses_and_reports_have_the_machines_orders() {
 }
 
 #[test]
-fn lists_of_huge_pages_are_those_of_the_machine() {
+fn per_cpu_lists_of_huge_pages_follow_the_machine() {
     for machine in MACHINES {
         let kept = Kept::new(&workload(machine));
         let lab = Lab::new(kept.trace()).expect("a valid trace");

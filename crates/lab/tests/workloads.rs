@@ -1,4 +1,4 @@
-//! The workload by seed: a valid trace, the same for the same seed, with the character that it is made for.
+//! Generated workloads: valid traces, equal for equal seeds, with many fallbacks.
 
 use crate::common::generated;
 use freehold::Era;
@@ -53,7 +53,7 @@ fn every_trace_can_be_replayed() {
 }
 
 #[test]
-fn readers_live_on_fallbacks() {
+fn readers_cause_fallbacks() {
     let made = generated(&small(400_000));
     let measures = replayed(&made, Era::Linux6_12);
     let locked = measures.locked;
@@ -73,6 +73,6 @@ fn impossible_machines_are_refused() {
     {
         let written = write(&wrong, Vec::new(), WriteOptions::new("made"));
         let error = written.expect_err("an impossible machine").to_string();
-        assert!(error.contains("no such machine can be made up"), "{error}");
+        assert!(error.contains("no such machine can be generated"), "{error}");
     }
 }

@@ -1,10 +1,10 @@
-//! The machine that a run was on.
+//! The environment of a run: the machine and the program.
 
 use std::fs;
 
 use serde::Serialize;
 
-/// The machine that a run was on.
+/// The environment of a run: the machine and the program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Environment {
     /// Version of Freehold.
@@ -17,14 +17,14 @@ pub struct Environment {
     pub kernel: String,
     /// Runnable tasks when the run began, on average over a minute.
     pub load: f64,
-    /// Whether the compiler optimised the program.
+    /// True if the compiler optimised the program.
     pub optimised: bool,
 }
 
 impl Environment {
-    /// Returns what this machine says of itself; what it does not say is empty.
+    /// Returns the environment of this process. Facts that are not available are empty.
     ///
-    /// `processor` is the processor's model, which the crate for a live Linux reads.
+    /// `processor` is the processor's model, which the crate `freehold-linux` reads.
     pub fn here(processor: String) -> Self {
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_headline_says_what_weighs_on_figures() {
+    fn headline_warns_about_unoptimised_builds() {
         let environment = Environment {
             version: "1.2.3",
             processor: "Foo 3".to_owned(),

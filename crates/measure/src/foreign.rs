@@ -1,46 +1,47 @@
-//! Text that comes from a machine, a trace or a file's name, made harmless for whoever reads it.
+//! Escapes text from a machine, a trace or a file name, so that it cannot harm the reader's terminal.
 //!
-//! A terminal obeys control characters, and shows text after a bidirectional control in another order than it stands.
-//! None of them is ever printed: in their place stands what they are, as `\u{1b}`.
+//! A terminal obeys control characters, and reorders text after a bidirectional control character. These characters are
+//! never printed. An escape such as `\u{1b}` is printed instead.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns true if a terminal would obey `c` instead of showing it, or would show what follows in another order.
+/// Returns true if a terminal would obey `c` instead of showing it, or would reorder the text after it.
 fn is_obeyed(c: char) -> bool {
-    // The marks and controls of direction, the separators of lines and paragraphs, and characters without width.
+    // Direction marks and controls, separators of lines and paragraphs, and characters without width.
     let unseen = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
     c.is_control() || unseen
 }
 
-/// Returns a text of one line: a name, a path, a message. Ends of lines and tabs are shown as `\n`, `\r` and `\t`.
+/// Escapes a text for one line, such as a name, a path or a message. Line ends and tabs become `\n`, `\r` and `\t`.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_, _| false, push_shown)
 }
 
-/// Returns a text of several lines. Tabs and ends of lines stay.
+/// Escapes a text of several lines. Tabs and line ends are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let stays = |c, next| matches!(c, '\n' | '\t') || (c == '\r' && next == Some('\n'));
     escaped(text, stays, push_shown)
 }
 
-/// Returns JSON in which no string holds such a character as it is; the values are the same.
+/// Escapes the strings of a JSON text. The JSON values do not change.
 pub fn json(text: &str) -> Cow<'_, str> {
-    // Outside strings JSON has no such characters but ends of lines and tabs.
+    // Outside strings, JSON has none of these characters except line ends and tabs.
     escaped(
         text,
         |c, _| c.is_ascii_whitespace(),
         |out, c| {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing into a string does not fail.
+                // Writing into a string never fails.
                 let _ = write!(out, "\\u{unit:04x}");
             }
         },
     )
 }
 
-/// Replaces by `push` the characters that are obeyed, but for those that `stays`, which is told the next one.
+/// Replaces the characters that a terminal obeys. `stays` keeps a character; its second argument is the next character.
+/// `push` writes the replacement.
 fn escaped(
     text: &str,
     stays: impl Fn(char, Option<char>) -> bool,
@@ -68,7 +69,7 @@ mod tests {
     const NASTY: &str = "a\u{1b}]0;title\u{7}\u{9b}2J\u{202e}b\u{200b}\r\tc\n";
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_left() {
+    fn terminal_controls_are_escaped() {
         assert_eq!(one_line(NASTY), r"a\u{1b}]0;title\u{7}\u{9b}2J\u{202e}b\u{200b}\r\tc\n");
         assert_eq!(lines(NASTY), "a\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{202e}b\\u{200b}\\r\tc\n");
         assert_eq!(lines("a\r\nb\rc"), "a\r\nb\\rc", "as CSV has it");
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_harmless_stays() {
+    fn harmless_text_is_unchanged() {
         let text = "Größe 1\u{202f}234 − \u{2026} 日本 \\ \"";
         assert!(matches!(one_line(text), Cow::Borrowed(same) if same == text));
         assert!(matches!(lines("a\n\tb\n"), Cow::Owned(same) if same == "a\n\tb\n"));

@@ -1,23 +1,23 @@
-//! Buckets for times and sizes, as fine at every scale.
+//! Histograms of times and sizes, with the same relative resolution at every scale.
 
-/// Numbers of things of a size of 2^n to 2^(n+1) − 1, by n; the last place also has all larger sizes.
+/// Counts of sizes from 2^n to 2^(n+1) − 1, by n. The last place also counts all larger sizes.
 pub type ByPowerOfTwo = [u64; 32];
 
-/// Returns the place of a size in [`ByPowerOfTwo`]; 0 shares the place of 1.
+/// Returns the place of a size in [`ByPowerOfTwo`]. Size 0 has the place of size 1.
 pub fn power_of_two(size: u64) -> usize {
     (size.max(1).ilog2() as usize).min(size_of::<ByPowerOfTwo>() / size_of::<u64>() - 1)
 }
 
-/// Buckets for every number of 64 bits: each power of two begins 2^`SUB_BITS` buckets of equal width. Below
-/// 2^`SUB_BITS` every number has a bucket of its own.
+/// Buckets for all 64-bit numbers: each octave has 2^`SUB_BITS` buckets of equal width. Below 2^`SUB_BITS` every number
+/// has its own bucket.
 #[derive(Clone, Copy, Debug)]
 pub struct Buckets<const SUB_BITS: u32>;
 
 impl<const SUB_BITS: u32> Buckets<SUB_BITS> {
-    /// Buckets of an octave.
+    /// The number of buckets of an octave.
     const SUBS: usize = 1 << SUB_BITS;
 
-    /// How many buckets there are.
+    /// The number of all buckets.
     pub const COUNT: usize = (64 - SUB_BITS as usize + 1) * Self::SUBS;
 
     /// Returns the bucket of a number.
@@ -31,7 +31,7 @@ impl<const SUB_BITS: u32> Buckets<SUB_BITS> {
         (((shift + 1) as usize) << SUB_BITS) + ((number >> shift) as usize & (Self::SUBS - 1))
     }
 
-    /// Returns the smallest number of a bucket, and how many numbers the bucket has.
+    /// Returns the smallest number of a bucket, and the number of values in the bucket.
     pub fn first_and_width(bucket: usize) -> (u64, u64) {
         if bucket < Self::SUBS {
             return (bucket as u64, 1);
@@ -44,7 +44,7 @@ impl<const SUB_BITS: u32> Buckets<SUB_BITS> {
     /// Returns the largest number of a bucket.
     pub fn last(bucket: usize) -> u64 {
         let (first, width) = Self::first_and_width(bucket);
-        // The last bucket ends at the largest number of all.
+        // The last bucket ends at the largest 64-bit number, so the subtraction comes first.
         first + (width - 1)
     }
 }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_find_their_power_of_two() {
+    fn power_of_two_is_the_place_of_a_size() {
         let sizes = [0, 1, 2, 3, 4, 1023, 1024, u64::from(u32::MAX), u64::MAX];
         assert_eq!(sizes.map(power_of_two), [0, 0, 1, 1, 2, 9, 10, 31, 31]);
     }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_a_part_of_its_numbers_wide_at_most() {
+    fn bucket_width_is_a_small_share_of_its_numbers() {
         buckets_follow_each_other::<2>();
         buckets_follow_each_other::<3>();
     }

@@ -1,4 +1,4 @@
-//! The times for which zone locks are held and waited for, and a watcher of the engine that takes them.
+//! The times for which zone locks are held and waited for, and a receiver of the engine's events that measures them.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::time::Instant;
@@ -7,10 +7,10 @@ use freehold::Tracepoints;
 
 use crate::histogram::{ByPowerOfTwo, power_of_two};
 
-/// How long a zone lock was waited for while somebody else held it.
+/// The times of waits for a zone lock that another thread held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Waits {
-    /// All waits together.
+    /// The sum of all waits.
     pub total_ns: u64,
     /// The longest wait.
     pub longest_ns: u64,
@@ -18,19 +18,19 @@ pub struct Waits {
 
 /// The shortest time of each hold of a zone lock over several runs of the same work.
 ///
-/// The work is deterministic, so the nth hold of one run does the same as the nth hold of the next. What a
-/// noisy machine adds to a hold of one run, it rarely adds to the same hold of another: the shortest time of
-/// a hold over all runs is what the hold itself takes.
+/// The work is deterministic, so the nth hold of one run does the same as the nth hold of the next. Noise of the
+/// machine rarely delays the same hold in all runs. Therefore the shortest time of a hold over all runs is the time of
+/// the hold itself.
 #[derive(Clone, Debug, Default)]
 pub struct HoldLog {
     shortest_ns: Vec<u32>,
-    /// Number of the next hold in this run.
+    /// The number of the next hold in this run.
     next: usize,
     waits: Waits,
 }
 
 impl HoldLog {
-    /// Begins a run; the first run forgets all that was noted before.
+    /// Begins a run. The first run clears the log.
     pub fn begin(&mut self, first_run: bool) {
         self.next = 0;
         self.waits = Waits::default();
@@ -40,11 +40,11 @@ impl HoldLog {
     }
 
     /// Notes the next hold.
-    pub fn note_hold(&mut self, held_ns: u64) {
-        let held_ns = u32::try_from(held_ns).unwrap_or(u32::MAX);
+    pub fn note_hold(&mut self, hold_ns: u64) {
+        let hold_ns = u32::try_from(hold_ns).unwrap_or(u32::MAX);
         match self.shortest_ns.get_mut(self.next) {
-            Some(shortest) => *shortest = (*shortest).min(held_ns),
-            None => self.shortest_ns.push(held_ns),
+            Some(shortest) => *shortest = (*shortest).min(hold_ns),
+            None => self.shortest_ns.push(hold_ns),
         }
         self.next += 1;
     }
@@ -67,29 +67,29 @@ impl HoldLog {
         self.waits
     }
 
-    /// Returns the longest of all holds.
+    /// Returns the time of the longest hold.
     ///
     /// Units: nanoseconds.
     pub fn longest_ns(&self) -> u64 {
         self.shortest_ns.iter().copied().max().unwrap_or(0).into()
     }
 
-    /// Returns the number of holds that lasted 2^n to 2^(n+1) − 1 nanoseconds, by n; a hold of 0 counts as one of 1.
+    /// Returns the number of holds that lasted 2^n to 2^(n+1) − 1 nanoseconds, by n. A hold of 0 ns counts as 1 ns.
     pub fn by_power_of_two(&self) -> ByPowerOfTwo {
         let mut holds = ByPowerOfTwo::default();
-        for &held_ns in &self.shortest_ns {
-            holds[power_of_two(held_ns.into())] += 1;
+        for &hold_ns in &self.shortest_ns {
+            holds[power_of_two(hold_ns.into())] += 1;
         }
         holds
     }
 }
 
-/// Nanoseconds since it was made; always 0 in WebAssembly, which has no clock.
+/// A stopwatch. In WebAssembly, which has no clock, its time is always 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Option<Instant>);
 
 impl Stopwatch {
-    /// Returns a stopwatch that runs from now on.
+    /// Returns a stopwatch that starts now.
     pub fn start() -> Self {
         Self(cfg!(not(target_family = "wasm")).then(Instant::now))
     }
@@ -105,9 +105,8 @@ impl Stopwatch {
 
 /// Times the holds of the zone locks of a memory that one thread uses.
 ///
-/// A hold begins when the lock has been taken and ends right before it is released; readers of the lists and
-/// of statistics that the engine has for outside observers are no holds. Nothing is noted before
-/// [`HoldTimer::begin`] and after [`HoldTimer::pause`].
+/// A hold begins when the lock was taken, and ends just before it is released. Reads of lists and statistics for
+/// outside observers are not holds. Nothing is noted before [`HoldTimer::begin`] and after [`HoldTimer::pause`].
 #[derive(Debug)]
 pub struct HoldTimer {
     stopwatch: Stopwatch,
@@ -122,7 +121,7 @@ impl Default for HoldTimer {
 }
 
 impl HoldTimer {
-    /// Begins a run, and notes its holds from now on; the first run forgets all that was noted before.
+    /// Begins a run, and notes its holds from now on. The first run clears the log.
     pub fn begin(&self, first_run: bool) {
         self.log.borrow_mut().begin(first_run);
         self.is_on.set(true);
@@ -133,23 +132,23 @@ impl HoldTimer {
         self.is_on.set(false);
     }
 
-    /// Goes on noting within the same run.
+    /// Continues to note holds within the same run.
     pub fn resume(&self) {
         self.is_on.set(true);
     }
 
-    /// Returns true if holds are noted now.
+    /// Returns true while holds are noted.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.is_on.get()
     }
 
-    /// Returns the clock by which holds are timed.
+    /// Returns the stopwatch that times the holds.
     pub fn stopwatch(&self) -> Stopwatch {
         self.stopwatch
     }
 
-    /// Returns what was noted so far. Nothing can be noted while it is borrowed.
+    /// Returns the log. Nothing can be noted while it is borrowed.
     pub fn log(&self) -> Ref<'_, HoldLog> {
         self.log.borrow()
     }
@@ -163,7 +162,7 @@ impl HoldTimer {
 }
 
 impl Tracepoints for HoldTimer {
-    /// When the hold began, in nanoseconds; 0 while nothing is noted.
+    /// The time when the hold began, in nanoseconds; 0 while nothing is noted.
     type Since = u64;
 
     #[inline]
@@ -184,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shortest_time_of_each_hold_is_kept() {
+    fn log_keeps_the_shortest_time_of_each_hold() {
         let mut log = HoldLog::default();
         log.begin(true);
         log.note_hold(500);
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_those_of_the_last_run() {
+    fn log_keeps_the_waits_of_the_last_run() {
         let mut log = HoldLog::default();
         log.note_wait(50);
         log.begin(false);

@@ -1,6 +1,6 @@
-//! What the lab, the benchmarks and the monitor share: [`Table`]s of measures, [`histogram`]s of times and sizes, the
-//! times of lock [holds](HoldLog), the [`Environment`] that a run was in, the [style](PAGE_STYLE) of HTML pages, and
-//! [foreign] text made harmless.
+//! Shared parts of the lab, the benchmarks and the monitor: [`Table`]s of measures, [`histogram`]s of times and sizes,
+//! the times of lock [holds](HoldLog), the [`Environment`] of a run, the [style](PAGE_STYLE) of HTML pages, and the
+//! escaping of [foreign] text.
 
 mod environment;
 pub mod foreign;

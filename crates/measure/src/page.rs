@@ -1,22 +1,24 @@
-//! What the HTML pages of the tools share: style, and the parts of their programs that draw replays.
+//! The shared parts of the tools' HTML pages: style sheets, and scripts that draw replays.
 
-/// The style sheet that a page puts before its own: colours of both colour schemes, text, sections, tables and legends.
+/// The style sheet of all pages, which comes before a page's own: colours of both colour schemes, text, sections,
+/// tables and legends.
 pub const PAGE_STYLE: &str = include_str!("page/page.css");
 
-/// The style sheet of pages that show replays, behind [`PAGE_STYLE`]: controls, sliders, maps and the colours of series.
+/// The style sheet of pages that show replays, which comes after [`PAGE_STYLE`]: controls, sliders, maps and the
+/// colours of series.
 pub const REPLAY_STYLE: &str = include_str!("page/replay.css");
 
-/// The program that every page of replays begins with: numbers as people read them, and elements made of text alone.
+/// The first script of every page that shows replays: formats numbers for human readers, and makes elements from text.
 pub const PAGE_WORDS: &str = include_str!("page/words.js");
 
-/// The program that draws charts, behind [`PAGE_WORDS`].
+/// The script that draws charts, which comes after [`PAGE_WORDS`].
 pub const PAGE_CHART: &str = include_str!("page/chart.js");
 
-/// The program that draws maps of pageblocks, behind [`PAGE_WORDS`].
+/// The script that draws maps of pageblocks, which comes after [`PAGE_WORDS`].
 pub const PAGE_CELLS: &str = include_str!("page/cells.js");
 
-/// Returns a template with its parts: each `{{name}}` that is named becomes the text. The places come in the order of the
-/// parts, and what was put in is not searched for further places.
+/// Fills a template: replaces each `{{name}}` in `parts` by its text. The places must come in the order of the parts.
+/// The inserted text is not searched for further places.
 pub fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut page =
         String::with_capacity(template.len() + parts.iter().map(|(_, text)| text.len()).sum::<usize>());

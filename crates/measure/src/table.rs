@@ -1,4 +1,4 @@
-//! A table of measures, and the three ways to write it down.
+//! A table of measures, written as text, JSON or CSV.
 
 use std::fmt::Write;
 
@@ -10,20 +10,20 @@ use crate::foreign;
 /// A table of measures: a column for each side, a row for each measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Table {
-    /// What the table shows.
+    /// The title of the table.
     pub title: String,
     /// Names of the columns that follow the measure and its unit.
     pub columns: Vec<String>,
-    /// The rows; those of a group follow each other.
+    /// The rows. Rows of a group are consecutive.
     pub rows: Vec<Row>,
 }
 
 /// One measure.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Row {
-    /// The group that the row belongs to.
+    /// The group of the row.
     pub group: String,
-    /// What was measured.
+    /// The name of the measure.
     pub measure: String,
     /// The unit of the cells, or empty.
     pub unit: String,
@@ -38,15 +38,15 @@ pub enum Cell {
     /// The value is not known.
     #[default]
     Empty,
-    /// A number of things.
+    /// A count.
     Count(u64),
     /// A difference.
     Signed(i64),
-    /// A measured or derived quantity; shown with up to three decimal places.
+    /// A measured or derived quantity, shown with up to three decimal places.
     Real(f64),
 }
 
-/// The space between groups of three digits: narrow, and never broken across lines.
+/// The space between groups of three digits: a narrow no-break space.
 const THIN_SPACE: char = '\u{202f}';
 
 /// Returns a number with its digits in groups of three.
@@ -63,7 +63,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 impl Cell {
-    /// Returns the value as a person reads it.
+    /// Returns the value as text for human readers.
     pub fn text(self) -> String {
         match self {
             Self::Empty => "–".to_owned(),
@@ -78,7 +78,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as a number with a fraction; `None` where it is not known.
+    /// Returns the value as a floating-point number, or `None` if it is not known.
     pub fn real(self) -> Option<f64> {
         match self {
             Self::Empty => None,
@@ -88,7 +88,7 @@ impl Cell {
         }
     }
 
-    /// Returns the value as a program reads it; empty where it is not known.
+    /// Returns the value as text for programs. It is empty if the value is not known.
     fn plain(self) -> String {
         match self {
             Self::Empty => String::new(),
@@ -119,14 +119,14 @@ impl Table {
         });
     }
 
-    /// Returns the cell of a measure in a column; `None` if there is no such row or column.
+    /// Returns the cell of a measure in a column, or `None` if the table has no such row or column.
     pub fn cell(&self, measure: &str, column: &str) -> Option<Cell> {
         let at = self.columns.iter().position(|name| name == column)?;
         let row = self.rows.iter().find(|row| row.measure == measure)?;
         row.cells.get(at).copied()
     }
 
-    /// Returns the table as text. It has no colour, so that it reads the same when piped.
+    /// Returns the table as text. It has no colour codes, so that it is the same in a pipe.
     pub fn to_text(&self) -> String {
         let mut grid = Grid::new();
         grid.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
@@ -150,7 +150,7 @@ impl Table {
         if self.title.is_empty() { body } else { format!("{}\n\n{body}", line(&self.title)) }
     }
 
-    /// Returns the table as JSON: an object with `title`, `columns` and `rows`; unknown values are null.
+    /// Returns the table as JSON: an object with `title`, `columns` and `rows`. Unknown values are null.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::to_value(self).unwrap_or_default()
     }
@@ -173,7 +173,7 @@ pub fn csv_line(text: &mut String, fields: impl Iterator<Item = String>) {
     for (number, field) in fields.enumerate() {
         let field = foreign::lines(&field);
         let comma = if number == 0 { "" } else { "," };
-        // Writing into a string does not fail.
+        // Writing into a string never fails.
         let _ = if field.contains([',', '"', '\n', '\r']) {
             write!(text, "{comma}\"{}\"", field.replace('"', "\"\""))
         } else {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_grouped_for_people_only() {
+    fn numbers_are_grouped_only_in_text() {
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(12_345), "12\u{202f}345");
         assert_eq!(Cell::Signed(-1234).text(), "−1\u{202f}234");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn text_has_a_line_a_row_and_no_colour() {
+    fn text_has_one_line_per_row_and_no_colour() {
         let text = table().to_text();
         assert!(text.starts_with("Small\n"), "{text}");
         assert!(
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_names_reach_no_terminal() {
+    fn foreign_names_are_escaped() {
         let mut table = Table::new("T\u{1b}[2J", vec!["c\u{9b}1m\nx".into()]);
         table.push("g\u{202e}", "m\u{7}", "u\r", vec![Cell::Count(1)]);
         let (text, csv) = (table.to_text(), table.to_csv());

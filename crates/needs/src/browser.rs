@@ -10,20 +10,21 @@ use serde_json::{Value, json};
 use crate::http::request_json;
 use crate::machine::has_program;
 
-/// A Chromium of a test's own; gone when dropped.
+/// A Chromium process for one test. Dropping it ends the process.
 pub struct Browser {
     driver: Child,
     address: String,
     session: String,
     _profile: tempfile::TempDir,
-    /// One browser at a time: each is a dozen processes, which small machines start slowly.
+    /// The lock that allows one browser at a time. Each browser is a dozen processes, which small machines start
+    /// slowly.
     _turn: MutexGuard<'static, ()>,
 }
 
 static TURN: Mutex<()> = Mutex::new(());
 
 impl Browser {
-    /// A browser, or none with a word about what is skipped.
+    /// Starts a browser. Returns `None` and reports that `test` is skipped if there is no browser.
     pub fn start(test: &str, more: &[&str]) -> Option<Self> {
         if !has_program("chromedriver", test) || !has_program("chromium", test) {
             return None;
@@ -38,7 +39,7 @@ impl Browser {
         let mut lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
         let said = lines.find_map(|line| line.ok()?.split("successfully on port ").nth(1).map(str::to_owned));
         let port = said.expect("a port").trim_end_matches('.').to_owned();
-        // Whatever else it says must not fill the pipe.
+        // Further output must be read, so that it does not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
         let mut args = vec![
@@ -66,7 +67,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Asks the browser, and returns its answer.
+    /// Sends a request to the browser. Returns its reply.
     pub fn ask(&self, path: &str, body: &Value) -> Value {
         let path = format!("/session/{}/{path}", self.session);
         let answer = request_json(&self.address, "POST", &path, &body.to_string());
@@ -80,12 +81,12 @@ impl Browser {
         self.ask("url", &json!({"url": url}));
     }
 
-    /// What a function body answers in the page.
+    /// Runs a function body in the page. Returns its result.
     pub fn run(&self, script: &str) -> Value {
         self.ask("execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// The text of the first element that a selector finds.
+    /// Returns the text of the first element that a selector finds.
     pub fn text(&self, selector: &str) -> String {
         let script = format!("return document.querySelector({})?.textContent ?? ''", json!(selector));
         self.run(&script).as_str().unwrap_or_default().to_owned()
@@ -100,7 +101,7 @@ impl Browser {
         self.ask("goog/cdp/execute", &command);
     }
 
-    /// Asks for the light or the dark colour scheme.
+    /// Selects the light or the dark colour scheme.
     pub fn scheme(&self, name: &str) {
         let features = json!({"features": [{"name": "prefers-color-scheme", "value": name}]});
         self.ask("goog/cdp/execute", &json!({"cmd": "Emulation.setEmulatedMedia", "params": features}));
@@ -114,7 +115,7 @@ impl Browser {
         self.ask(&format!("element/{element}/value"), &json!({"text": file.display().to_string()}));
     }
 
-    /// Drags a file from outside onto the middle of the first element that a selector finds, and lets it go.
+    /// Drags a file onto the centre of the first element that a selector finds, and drops it.
     pub fn drop_file(&self, selector: &str, file: &Path) {
         let script = format!(
             "const found = document.querySelector({}); found.scrollIntoView({{block: 'center', behavior: 'instant'}}); \
@@ -129,36 +130,36 @@ impl Browser {
         }
     }
 
-    /// Returns the whole page as a picture: PNG in base64.
+    /// Returns a screenshot of the whole page: PNG in base64.
     pub fn picture(&self) -> String {
         let wanted = json!({"cmd": "Page.captureScreenshot", "params": {"captureBeyondViewport": true}});
         let answer = self.ask("goog/cdp/execute", &wanted);
         answer["data"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Returns what the browser logged of a kind since it was last asked.
+    /// Returns the browser's log entries of a kind since the last call.
     pub fn log(&self, kind: &str) -> Vec<Value> {
         self.ask("se/log", &json!({"type": kind})).as_array().cloned().unwrap_or_default()
     }
 
-    /// Fails where the page complained, or asked anybody whose address does not begin with `allowed`;
-    /// answers how many requests there were.
+    /// Asserts that the page logged no errors, and made requests only to addresses that begin with `allowed`. Returns
+    /// the number of requests.
     pub fn has_behaved(&self, allowed: &str) -> u64 {
         let complaints = self.log("browser");
         assert!(complaints.is_empty(), "{complaints:?}");
-        let mut asked = 0;
+        let mut requests = 0;
         for entry in self.log("performance") {
             let message: Value = serde_json::from_str(entry["message"].as_str().unwrap()).unwrap();
             if message["message"]["method"] == "Network.requestWillBeSent" {
                 let url = message["message"]["params"]["request"]["url"].as_str().unwrap();
-                // The tab that the browser starts with, and what a page made itself, ask nobody.
+                // The browser's start page, and data that the page itself made, need no server.
                 if !["about:", "blob:", "chrome://", "data:"].iter().any(|own| url.starts_with(own)) {
                     assert!(url.starts_with(allowed), "{url}");
-                    asked += 1;
+                    requests += 1;
                 }
             }
         }
-        asked
+        requests
     }
 }
 

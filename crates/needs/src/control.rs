@@ -1,54 +1,54 @@
-//! A control for trials of this machine's memory: how fast free blocks come and go while the test does nothing.
+//! A control for tests of forecasts on this machine: measures the drift of free blocks while the test does nothing.
 
 use std::fs;
 use std::ops::RangeInclusive;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The smallest error of a forecast that a judgement has to be able to refuse, as a part of the forecast.
+/// The smallest error of a forecast that a judgement must be able to refuse, as a fraction of the forecast.
 ///
-/// This is the rule of [`Drift::judge`]: where the tolerance is larger than this error, the machine is too busy to judge.
+/// If the tolerance of [`Drift::judge`] exceeds this error, the machine is too busy to judge.
 pub const SMALLEST_WRONG: f64 = 0.2;
 
-/// How long the control lasts, each time.
+/// The duration of one control.
 const CONTROL: Duration = Duration::from_secs(1);
 
-/// The readings of the control, each time.
+/// The number of readings in one control.
 const READINGS: u32 = 20;
 
-/// How fast the free blocks of an order and above come and go while the test does nothing.
+/// The rate at which the number of free blocks of an order and above changes while the test does nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Drift {
     order: usize,
     blocks_per_second: f64,
 }
 
-/// A forecast of free blocks that was tried. Numbers are blocks of the order of the [`Drift`].
+/// A forecast of free blocks, and the observation. Numbers are blocks of the order of the [`Drift`].
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// The fewest and the most blocks that were predicted.
+    /// The smallest and the largest predicted number of blocks.
     pub predicted: RangeInclusive<f64>,
-    /// The blocks that were observed.
+    /// The observed number of blocks.
     pub observed: f64,
-    /// The error that the test allows on a quiet machine, as a part of what is predicted.
+    /// The error that the test allows on a quiet machine, as a fraction of the prediction.
     pub quiet: f64,
     /// The time from the forecast to the observation.
     pub took: Duration,
 }
 
-/// What a trial says of a forecast.
+/// The judgement of a forecast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// The observation is as predicted, within the tolerance.
+    /// The observation agrees with the prediction, within the tolerance.
     Right,
-    /// The observation is outside of the tolerance.
+    /// The observation is outside the tolerance.
     Wrong,
-    /// A wrong forecast could not be told from the drift, for this reason.
+    /// A wrong forecast could not be distinguished from the drift, for this reason.
     TooBusy(String),
 }
 
 impl Drift {
-    /// Measures the drift before a trial, for a second.
+    /// Measures the drift before a test, for one second.
     ///
     /// # Panics
     /// If `/proc/buddyinfo` cannot be read.
@@ -61,7 +61,7 @@ impl Drift {
         Self::of(order, &blocks, began.elapsed())
     }
 
-    /// Measures the drift after the trial, too. Returns the larger of the two.
+    /// Measures the drift again after the test. Returns the larger of the two.
     ///
     /// # Panics
     /// If `/proc/buddyinfo` cannot be read.
@@ -71,24 +71,25 @@ impl Drift {
         Self { blocks_per_second: self.blocks_per_second.max(after.blocks_per_second), ..self }
     }
 
-    /// Returns the drift that `blocks`, read one after the other within `window`, show.
+    /// Returns the drift of `blocks`, which were read one after the other within `window`.
     fn of(order: usize, blocks: &[f64], window: Duration) -> Self {
         let least = blocks.iter().copied().fold(f64::INFINITY, f64::min);
         let most = blocks.iter().copied().fold(0.0, f64::max);
         Self { order, blocks_per_second: (most - least) / window.as_secs_f64() }
     }
 
-    /// Returns by how many blocks the machine may have changed by itself within `time`, or within the control if that is longer.
+    /// Returns the number of blocks by which the machine may have changed within `time`, or within the control if that
+    /// is longer.
     pub fn blocks_in(&self, time: Duration) -> f64 {
         self.blocks_per_second * time.max(CONTROL).as_secs_f64()
     }
 
-    /// Judges a forecast. The tolerance is the error that the test allows on a quiet machine, and the drift over the time that the
-    /// trial took.
+    /// Judges a forecast. The tolerance is the sum of the error that the test allows on a quiet machine, and the drift
+    /// over the time from the forecast to the observation.
     pub fn judge(&self, tried: &Tried) -> Judgement {
         let (lower, upper) = (*tried.predicted.start(), *tried.predicted.end());
         let drift = self.blocks_in(tried.took);
-        // Without drift the test's own tolerance is what it judges by.
+        // Without drift only the test's own tolerance applies.
         if drift > 0.0 && upper * tried.quiet + drift > upper * SMALLEST_WRONG {
             return Judgement::TooBusy(format!(
                 "{drift:.1} free blocks of order {} came or went by themselves in {:.1} s, and {upper} are predicted",
@@ -105,11 +106,12 @@ fn free_blocks_now(order: usize) -> f64 {
     free_blocks(&fs::read_to_string("/proc/buddyinfo").expect("/proc/buddyinfo"), order)
 }
 
-/// Returns the memory in free blocks of `order` and above, in blocks of `order`. Where the largest blocks are smaller, those count.
+/// Returns the memory in free blocks of `order` and above, in blocks of `order`. If the machine's largest blocks are
+/// smaller, counts those.
 fn free_blocks(buddyinfo: &str, order: usize) -> f64 {
     let mut pages = 0.0;
     for line in buddyinfo.lines() {
-        // `Node`, a number, `zone`, a name; then a number for each order.
+        // A line has `Node`, a number, `zone`, a name, and then a number for each order.
         let blocks: Vec<f64> = line.split_whitespace().skip(4).map_while(|word| word.parse().ok()).collect();
         let first = order.min(blocks.len().saturating_sub(1));
         pages += (first..)
@@ -143,11 +145,11 @@ Node 0, zone   Normal    100     50      4      8
     }
 
     #[test]
-    fn larger_blocks_count_as_several() {
+    fn larger_blocks_count_as_several_smaller_ones() {
         assert_eq!(free_blocks(TWO_ZONES, 3), 10.0);
         assert_eq!(free_blocks(TWO_ZONES, 2), 24.0);
         assert_eq!(free_blocks(TWO_ZONES, 0), 1.0 + 16.0 + 100.0 + 100.0 + 16.0 + 64.0);
-        // Of a range that is larger than the largest block, these are parts.
+        // An order above the largest counts blocks of the largest order as fractions.
         assert_eq!(free_blocks(TWO_ZONES, 4), 5.0);
         assert_eq!(free_blocks("", 9), 0.0);
     }
@@ -160,26 +162,26 @@ Node 0, zone   Normal    100     50      4      8
         for observed in [0.0, 400.0, 470.0, 530.0, 600.0, 50_000.0] {
             assert_eq!(quiet.judge(&tried(500.0..=500.0, observed)), Judgement::Wrong, "{observed}");
         }
-        // Two bounds are both held to.
+        // Both bounds of a range are checked.
         assert_eq!(quiet.judge(&tried(300.0..=500.0, 400.0)), Judgement::Right);
         assert_eq!(quiet.judge(&tried(300.0..=500.0, 280.0)), Judgement::Wrong);
         assert_eq!(quiet.judge(&tried(0.0..=0.0, 1.0)), Judgement::Wrong);
     }
 
     #[test]
-    fn drift_widens_the_tolerance_by_what_the_trial_took() {
+    fn drift_widens_the_tolerance_with_time() {
         let some = drift(&[500.0, 510.0, 505.0]);
         assert_eq!(some.blocks_in(Duration::from_secs(2)), 20.0);
         assert_eq!(some.blocks_in(Duration::from_millis(10)), 10.0, "no less than the control saw");
         assert_eq!(some.judge(&tried(500.0..=500.0, 540.0)), Judgement::Right, "25 and 20 are allowed");
-        // The smallest wrong forecast is refused by every control that judges.
+        // Every control that judges refuses the smallest wrong forecast.
         for observed in [400.0, 600.0] {
             assert_eq!(some.judge(&tried(500.0..=500.0, observed)), Judgement::Wrong, "{observed}");
         }
     }
 
     #[test]
-    fn a_busy_control_judges_nothing() {
+    fn busy_control_refuses_to_judge() {
         let busy = drift(&[500.0, 540.0, 490.0]);
         for observed in [0.0, 500.0] {
             let judgement = busy.judge(&tried(500.0..=500.0, observed));
@@ -190,7 +192,7 @@ Node 0, zone   Normal    100     50      4      8
     }
 
     #[test]
-    fn no_drift_that_judges_hides_the_smallest_wrong_forecast() {
+    fn smallest_wrong_forecast_is_never_judged_right() {
         for blocks in 0..200 {
             let drift = drift(&[500.0, 500.0 + f64::from(blocks)]);
             for observed in [500.0 * (1.0 - SMALLEST_WRONG) - 0.01, 500.0 * (1.0 + SMALLEST_WRONG) + 0.01] {

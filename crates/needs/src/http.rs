@@ -1,4 +1,4 @@
-//! One request over HTTP, and its answer.
+//! HTTP requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use crate::patience::PATIENCE;
 
-/// One request with an optional body to a server that speaks JSON; none where it does not answer, yet.
+/// Sends a request, with an optional body, to a server that replies in JSON. Returns `None` if the server does not
+/// reply yet.
 pub fn request_json(address: &str, method: &str, path: &str, body: &str) -> Option<Value> {
     serde_json::from_slice(&request(address, method, path, body)?).ok()
 }
 
-/// The body of one answer; none where there is no whole one.
+/// Sends a request. Returns the body of the response, or `None` if there is no complete response.
 pub fn request(address: &str, method: &str, path: &str, body: &str) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;

@@ -1,7 +1,7 @@
-//! What tests need of the machine that they run on.
+//! The requirements of tests on the machine that they run on.
 //!
-//! Every function takes the name of the test that calls it. If the machine lacks what the test needs, the function
-//! returns false or `None`, and has called [`skip`] with the name and the reason. Only tests depend on this crate.
+//! Functions that check a requirement take the name of the test. If the machine lacks the requirement, they call
+//! [`skip`] with the name and the reason, and return false or `None`. Only tests depend on this crate.
 #![forbid(unsafe_code)]
 
 mod browser;

@@ -20,13 +20,13 @@ fn is_on_path(program: &str) -> bool {
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Returns true if a file or folder of the kernel's exists; otherwise skips `test`.
+/// Returns true if a file or folder of the kernel exists; otherwise skips `test`.
 pub fn has_file(path: impl AsRef<Path>, test: &str) -> bool {
     let path = path.as_ref();
     can(test, || if path.exists() { Ok(()) } else { Err(format!("there is no {}", path.display())) })
 }
 
-/// Returns true if `attempt` succeeds; otherwise skips `test` for the reason that it returns.
+/// Returns true if `attempt` succeeds; otherwise skips `test` with the reason that `attempt` returns.
 pub fn can(test: &str, attempt: impl FnOnce() -> Result<(), String>) -> bool {
     match attempt() {
         Ok(()) => true,
@@ -42,9 +42,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_found() {
+    fn existing_programs_and_files_are_found() {
         assert!(is_on_path("sh") && !is_on_path("no-such-program"));
-        assert!(has_program("sh", "what_is_there_is_found"));
-        assert!(has_file("/proc/self", "what_is_there_is_found"));
+        assert!(has_program("sh", "existing_programs_and_files_are_found"));
+        assert!(has_file("/proc/self", "existing_programs_and_files_are_found"));
     }
 }

@@ -29,7 +29,7 @@ impl MemoryCgroup {
             if fs::create_dir(&group).is_err() {
                 continue;
             }
-            // Where cgroups lie below it, the root is an ordinary file system, which would make a file of that name.
+            // The folder may lie in an ordinary file system, where `create` would make a file of this name.
             let file = fs::OpenOptions::new().write(true).open(group.join(limit));
             if file.and_then(|mut file| file.write_all(bytes.to_string().as_bytes())).is_ok() {
                 return Some(Self(group));
@@ -40,7 +40,7 @@ impl MemoryCgroup {
         None
     }
 
-    /// Returns the shell command by which a shell joins the cgroup.
+    /// Returns a shell command that moves the shell into the cgroup.
     pub fn join(&self) -> String {
         format!("echo $$ > {}/cgroup.procs", self.0.display())
     }

@@ -1,12 +1,15 @@
-//! Waiting for what comes sooner or later.
+//! Waits for a condition.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long anything may take before a test gives up: machines that test are busy.
+/// The time after which a test gives up. It is long, because test machines are busy.
 pub const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Tries until `found` answers something.
+/// Calls `found` until it returns a value, and returns the value. `what` names it.
+///
+/// # Panics
+/// If there is no value within [`PATIENCE`].
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

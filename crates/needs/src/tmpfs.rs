@@ -1,4 +1,4 @@
-//! A small file system, for tests of a full one.
+//! A small file system, for tests with a full file system.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn size(kib: u32) -> CString {
 
 impl Drop for SmallTmpfs {
     fn drop(&mut self) {
-        // A tmpfs that stays mounted is in a temporary folder and harms nothing.
+        // A tmpfs that stays mounted does no harm, because it is in a temporary folder.
         let _ = unmount(self.path(), UnmountFlags::DETACH);
     }
 }

@@ -1,4 +1,4 @@
-//! Programs that run without root's rights.
+//! Programs that run without the rights of root.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use crate::skip::skip;
 /// Returns a command, without arguments, that runs `program` as a user without rights. Returns `None` if that user
 /// cannot start the program.
 ///
-/// `harmless` are arguments with which the program does nothing and succeeds.
+/// `harmless` are arguments with which the program succeeds and does nothing.
 pub fn unprivileged_command(program: &Path, harmless: &[&str], test: &str) -> Option<Command> {
     if !rustix::process::geteuid().is_root() {
         return Some(Command::new(program));

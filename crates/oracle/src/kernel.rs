@@ -14,7 +14,7 @@ pub enum KernelVersion {
     V6_12,
     /// Linux 7.3.
     V7_3,
-    /// Linux 7.3 with the series `tidying`, turned on.
+    /// Linux 7.3 with the patch series `tidying` turned on.
     V7_3Tidying,
 }
 
@@ -22,7 +22,7 @@ impl KernelVersion {
     /// Every kernel, oldest first.
     pub const ALL: [Self; 4] = [Self::V6_1, Self::V6_12, Self::V7_3, Self::V7_3Tidying];
 
-    /// Returns the first two numbers of the release, and the series if there is one.
+    /// Returns the name: the first two numbers of the release, and the patch series if the kernel has one.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V6_1 => "6.1",
@@ -32,7 +32,7 @@ impl KernelVersion {
         }
     }
 
-    /// Returns the series of patches that the kernel has: a folder of `kernel/series`.
+    /// Returns the patch series of the kernel: the name of a folder of `kernel/series`.
     pub const fn series(self) -> Option<&'static str> {
         match self {
             Self::V6_1 | Self::V6_12 | Self::V7_3 => None,
@@ -50,7 +50,8 @@ impl KernelVersion {
         }
     }
 
-    /// Returns the kernel of a release as `uname -r` prints it. What is built with a series has its name at the end.
+    /// Returns the kernel of a release, as `uname -r` prints it. A kernel with a patch series has the name of the
+    /// series at the end of its release.
     pub fn of_release(release: &str) -> Option<Self> {
         let mut numbers = release.split(['.', '-']);
         let (major, minor) = (numbers.next()?, numbers.next()?);
@@ -76,7 +77,7 @@ impl fmt::Display for KernelVersion {
     }
 }
 
-/// The name is not that of a kernel with an era.
+/// The error for a name that is not the name of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is none of the kernels that an era follows: 6.1, 6.12, 7.3, 7.3-tidying")]
 pub struct UnknownKernel(String);
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_names_its_kernel_and_its_series() {
+    fn of_release_reads_version_and_series() {
         let of = |release| KernelVersion::of_release(release);
         assert_eq!(of("7.3.4"), Some(KernelVersion::V7_3));
         assert_eq!(of("7.3.4-tidying"), Some(KernelVersion::V7_3Tidying));
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_has_the_series_at_its_end() {
+    fn name_ends_with_the_series() {
         for kernel in KernelVersion::ALL {
             let series = kernel.name().split_once('-').map(|(_, series)| series);
             assert_eq!(kernel.series(), series, "{kernel}");

@@ -1,9 +1,8 @@
-//! Compares the engine with Linux's own page allocator.
+//! Compares the engine with Linux's page allocator.
 //!
-//! A [`Script`] is a list of page allocator calls. The oracle, built into a real kernel, plays it and
-//! writes a transcript of every answer. [`check`] plays the same calls on the engine, from the state at
-//! the start of the transcript, and stops at the first difference. `docs/reference/oracle-format.md` describes both
-//! files.
+//! A [`Script`] is a list of calls to the page allocator. The oracle is C code in a real kernel. It plays the script,
+//! and writes the result of every call to a transcript. [`check`] plays the same calls on the engine, from the start
+//! state in the transcript, and stops at the first difference. `docs/reference/oracle-format.md` describes both files.
 
 mod comparison;
 mod engine;

@@ -1,4 +1,4 @@
-//! Every kept transcript of every kernel, page by page.
+//! Every golden transcript of every kernel, compared word by word.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use freehold::Switches;
 use freehold_oracle::families::Family;
 use freehold_oracle::{CheckOptions, Golden, KernelVersion, Verdict, check};
 
-/// Every kept file, and the kernel whose folder it is in.
+/// Returns every golden file, and the kernel of its folder.
 fn kept() -> Vec<(KernelVersion, PathBuf)> {
     let mut files = Vec::new();
     for kernel in KernelVersion::ALL {
@@ -21,7 +21,7 @@ fn kept() -> Vec<(KernelVersion, PathBuf)> {
 }
 
 #[test]
-fn the_engine_answers_as_the_kernels_did() {
+fn engine_matches_golden_transcripts() {
     let files = kept();
     let next = Mutex::new(files.iter());
     let failures = Mutex::new(Vec::new());
@@ -41,7 +41,7 @@ fn the_engine_answers_as_the_kernels_did() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// What is wrong with a kept transcript, whether locks are taken or an owner asks.
+/// Returns the difference between the engine and a golden transcript, with locks and through an owner.
 fn difference(kernel: KernelVersion, path: &Path) -> Option<String> {
     difference_of(kernel, path, false).or_else(|| difference_of(kernel, path, true))
 }
@@ -66,7 +66,7 @@ fn difference_of(kernel: KernelVersion, path: &Path, owned: bool) -> Option<Stri
 }
 
 #[test]
-fn every_family_is_kept_for_every_kernel() {
+fn every_kernel_has_a_golden_file_of_every_family() {
     let files = kept();
     for kernel in KernelVersion::ALL {
         for family in Family::of(kernel) {
@@ -76,18 +76,18 @@ fn every_family_is_kept_for_every_kernel() {
     }
 }
 
-/// What shows that a switch has an effect.
+/// The evidence that a switch has an effect.
 #[derive(Clone, Copy)]
 enum Shown {
-    /// The transcripts of these kernels differ once it is turned over.
+    /// The transcripts of these kernels differ if the switch is flipped.
     Kernels(&'static [KernelVersion]),
     /// This test, in a file below `crates`, fails if the switch does nothing.
     Test(&'static str, &'static str),
-    /// No answer depends on it, for this reason.
+    /// No result depends on the switch, for this reason.
     Nothing(&'static str),
 }
 
-/// Every switch of the engine, with what shows its effect.
+/// Every switch of the engine, with the evidence of its effect.
 const FLIPS: [(&str, Shown); Switches::FIELDS.len()] = {
     use KernelVersion::{V6_1, V6_12, V7_3, V7_3Tidying};
     use Shown::{Kernels, Nothing, Test};
@@ -97,16 +97,10 @@ const FLIPS: [(&str, Shown); Switches::FIELDS.len()] = {
         ("hygiene", Kernels(&KernelVersion::ALL)),
         ("remembered_mode", Kernels(&[V6_12, V7_3])),
         ("claims_by_counts", Kernels(TIDYING)),
-        (
-            "batched_decay",
-            Test(
-                "engine/tests/switches.rs",
-                "a_batched_decay_holds_the_lock_for_one_batch_and_says_whether_it_did_anything",
-            ),
-        ),
+        ("batched_decay", Test("engine/tests/switches.rs", "a_batched_decay_holds_the_lock_for_one_batch")),
         ("batched_free", Kernels(&KernelVersion::ALL)),
         ("batched_drain", Test("engine/tests/switches.rs", "a_batched_drain_holds_the_lock_for_one_batch")),
-        ("counts", Test("engine/tests/switches.rs", "without_counts_only_a_walk_knows_the_types")),
+        ("counts", Test("engine/tests/switches.rs", "without_counts_only_a_walk_counts_by_type")),
         ("derived_total", Test("engine/src/zone/counts.rs", "a_derived_total_is_not_stored")),
         ("claims_used_first", Kernels(TIDYING)),
         ("retypes_pageblocks", Kernels(TIDYING)),
@@ -114,10 +108,7 @@ const FLIPS: [(&str, Shown); Switches::FIELDS.len()] = {
         ("empties_pageblocks", Kernels(TIDYING)),
         ("marks_movable_pages", Kernels(TIDYING)),
         ("tidies_by_mobility", Kernels(TIDYING)),
-        (
-            "retypes_to_unmovable",
-            Test("engine/tests/tidying.rs", "a_kernel_with_the_series_makes_no_pageblock_reclaimable"),
-        ),
+        ("retypes_to_unmovable", Test("engine/tests/tidying.rs", "series_makes_no_pageblock_reclaimable")),
         ("drains_beside_movable", Kernels(TIDYING)),
         ("empties_all_or_none", Kernels(TIDYING)),
         ("empties_to_lists", Kernels(TIDYING)),
@@ -130,52 +121,43 @@ const FLIPS: [(&str, Shown); Switches::FIELDS.len()] = {
         ("isolation_keeps_type", Kernels(&KernelVersion::ALL)),
         (
             "ranges_freed_in_blocks",
-            Test(
-                "engine/tests/direct_switches.rs",
-                "a_range_freed_in_blocks_passes_the_lists_of_single_pages",
-            ),
+            Test("engine/tests/direct_switches.rs", "range_freed_in_blocks_bypasses_lists_of_single_pages"),
         ),
         (
             "ranges_stay_apart",
-            Test(
-                "engine/tests/direct_switches.rs",
-                "a_refused_range_leaves_alone_what_another_caller_isolated",
-            ),
+            Test("engine/tests/direct_switches.rs", "refused_range_keeps_isolation_of_another_caller"),
         ),
         (
             "bulk_mark_by_missing",
-            Test("engine/tests/direct_switches.rs", "a_bulk_must_leave_the_mark_above_what_is_missing"),
+            Test("engine/tests/direct_switches.rs", "bulk_watermark_check_counts_missing_pages"),
         ),
         (
             "retries_with_new_rights",
             Nothing(
-                "the second look finds what the first found, unless another CPU frees a page between them",
+                "the second attempt has the result of the first, unless another CPU frees a page between them",
             ),
         ),
         (
             "compacts_large_blocks",
-            Test(
-                "engine/tests/direct_switches.rs",
-                "blocks_above_order_0_move_only_where_compaction_takes_them",
-            ),
+            Test("engine/tests/direct_switches.rs", "large_blocks_move_only_if_switched_on"),
         ),
         (
             "suits_by_counts",
-            Test(
-                "engine/tests/direct_switches.rs",
-                "compaction_starts_only_if_the_free_scanner_may_take_enough",
-            ),
+            Test("engine/tests/direct_switches.rs", "compaction_starts_only_with_pages_for_the_free_scanner"),
         ),
-        ("drains_only_if_it_helps", Test("engine/tests/drains.rs", "lists_that_make_up_no_block_are_kept")),
+        (
+            "drains_only_if_it_helps",
+            Test("engine/tests/drains.rs", "no_drain_if_lists_cannot_merge_into_a_block"),
+        ),
         (
             "percpu_large_orders",
-            Test("engine/tests/direct_switches.rs", "large_orders_have_lists_only_where_they_are_asked_for"),
+            Test("engine/tests/direct_switches.rs", "large_orders_have_lists_only_if_switched_on"),
         ),
     ]
 };
 
 #[test]
-fn every_switch_has_a_row_that_says_what_shows_it() {
+fn every_switch_has_a_row_with_evidence() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for ((name, shown), (field, _)) in FLIPS.into_iter().zip(Switches::FIELDS) {
         assert_eq!(name, field);
@@ -195,7 +177,7 @@ fn every_switch_has_a_row_that_says_what_shows_it() {
 }
 
 #[test]
-fn every_switch_shows_in_the_answers() {
+fn flipped_switches_change_transcripts() {
     let files = kept();
     let mut missed = Vec::new();
     for ((name, shown), (_, field)) in FLIPS.into_iter().zip(Switches::FIELDS) {
@@ -210,7 +192,7 @@ fn every_switch_shows_in_the_answers() {
                 !matches!(verdict, Ok(Verdict::Same { .. }))
             });
             if !shows {
-                missed.push(format!("{name} turned over in Linux {kernel} shows nowhere"));
+                missed.push(format!("{name}: flipped in Linux {kernel}, no transcript differs"));
             }
         }
     }

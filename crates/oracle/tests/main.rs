@@ -1,4 +1,4 @@
-//! The tests of the oracle as one program.
+//! The tests of the oracle in one program.
 
 mod golden;
 mod scripts;

@@ -1,4 +1,4 @@
-//! Scripts of every family: valid, the same every time, and the same after a file.
+//! Scripts of every family are valid, repeatable, and unchanged by writing and reading a file.
 
 use freehold::GfpFlags;
 use freehold_oracle::families::Family;
@@ -8,7 +8,7 @@ use freehold_oracle::{KernelVersion, Op, Place, Script, ScriptError, Step};
 const SEEDS: std::ops::Range<u64> = 0..6;
 const STEPS: [usize; 2] = [700, 25_000];
 
-/// Flags that no script has: they would sleep, look elsewhere, or change the page's contents.
+/// Flags that no script uses: they would sleep, allocate elsewhere, or change the page's contents.
 const FORBIDDEN: GfpFlags = GfpFlags::NOFAIL
     .union(GfpFlags::DMA)
     .union(GfpFlags::DMA32)
@@ -32,7 +32,7 @@ fn each_script(mut check: impl FnMut(&str, KernelVersion, usize, &Script)) {
     }
 }
 
-/// What is in the slots, told independently of the writer.
+/// The contents of the slots, derived independently of the script's writer.
 struct Slots(Vec<Option<u8>>);
 
 impl Slots {
@@ -108,7 +108,7 @@ fn every_script_is_valid() {
 }
 
 #[test]
-fn every_script_is_about_as_long_as_asked() {
+fn every_script_has_about_the_requested_length() {
     each_script(|name, _, steps, script| {
         let length = script.steps.len();
         assert!(length <= steps + steps / 5 + 700, "{name}: {length}");
@@ -120,7 +120,7 @@ fn every_script_is_about_as_long_as_asked() {
 }
 
 #[test]
-fn every_script_is_the_same_after_a_file() {
+fn every_script_survives_a_file_round_trip() {
     each_script(|name, _, _, script| {
         let mut bytes = script.to_bytes();
         let length = bytes.len();
@@ -131,7 +131,7 @@ fn every_script_is_the_same_after_a_file() {
 }
 
 #[test]
-fn a_seed_says_it_all() {
+fn seed_determines_the_script() {
     for family in Family::ALL {
         let script = |seed| family.script(seed, 3000, KernelVersion::V7_3);
         assert!(script(7) == script(7), "{}", family.name());
@@ -141,7 +141,7 @@ fn a_seed_says_it_all() {
 }
 
 #[test]
-fn families_do_what_they_are_for() {
+fn families_contain_their_calls() {
     let count = |family: Family, is: fn(&Op) -> bool| {
         let steps = SEEDS.flat_map(|seed| family.script(seed, 25_000, KernelVersion::V7_3).steps);
         steps.filter(|step| is(&step.op)).count()
@@ -165,7 +165,7 @@ fn bytes() -> Vec<u8> {
 }
 
 #[test]
-fn bad_bytes_are_named() {
+fn bad_bytes_return_their_error() {
     let good = bytes();
     let steps = (good.len() as u64 - 64) / 16;
     assert_eq!(Script::from_bytes(b""), Err(ScriptError::NotAScript));
@@ -184,7 +184,7 @@ fn bad_bytes_are_named() {
 }
 
 #[test]
-fn no_bytes_panic() {
+fn random_bytes_do_not_panic() {
     for seed in 0..300 {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut bytes = bytes();

@@ -1,4 +1,4 @@
-//! Transcripts that cannot be believed.
+//! Invalid transcripts are refused.
 
 use std::io::Cursor;
 
@@ -6,7 +6,7 @@ use freehold_oracle::{
     CheckOptions, Golden, ORACLE_VERSION, Script, Transcript, TranscriptError, Verdict, Word, check,
 };
 
-/// A kept script, and its transcript as bytes.
+/// Returns the script of a golden file, and its transcript as bytes.
 fn kept() -> (Script, Vec<u8>) {
     let path = Golden::folder().join("6.12/single-orders.zst");
     let packed = std::fs::read(path).expect("kept");
@@ -20,7 +20,7 @@ fn verdict(script: &Script, transcript: Vec<u8>) -> Result<Verdict, TranscriptEr
 }
 
 #[test]
-fn one_that_was_cut_short_is_refused() {
+fn truncated_transcript_is_refused() {
     let (script, bytes) = kept();
     for length in [72, bytes.len() / 2, bytes.len() - 8, bytes.len() - 3] {
         let error = verdict(&script, bytes[..length].to_vec()).expect_err("the end is missing");
@@ -30,7 +30,7 @@ fn one_that_was_cut_short_is_refused() {
 }
 
 #[test]
-fn one_of_another_oracle_is_refused() {
+fn transcript_of_another_oracle_version_is_refused() {
     let (script, mut bytes) = kept();
     bytes[12..16].copy_from_slice(&(ORACLE_VERSION + 1).to_le_bytes());
     let error = verdict(&script, bytes).expect_err("another oracle");
@@ -39,7 +39,7 @@ fn one_of_another_oracle_is_refused() {
 }
 
 #[test]
-fn other_bytes_and_other_kernels_are_refused() {
+fn foreign_file_and_unknown_kernel_are_refused() {
     let (script, mut bytes) = kept();
     let error = verdict(&script, b"no transcript".to_vec()).expect_err("not one");
     assert!(matches!(error, TranscriptError::NotATranscript), "{error}");
@@ -49,7 +49,7 @@ fn other_bytes_and_other_kernels_are_refused() {
 }
 
 #[test]
-fn one_with_foreign_use_is_void() {
+fn transcript_with_foreign_use_is_void() {
     let (script, mut bytes) = kept();
     let foreign = Word::Foreign { freed: false, pfn: freehold::Pfn(7) };
     let at = (bytes.len() / 2).next_multiple_of(8);
@@ -59,7 +59,7 @@ fn one_with_foreign_use_is_void() {
 }
 
 #[test]
-fn one_whose_pageblocks_are_out_of_order_or_outside_is_refused_at_once() {
+fn transcript_with_invalid_pageblocks_is_refused() {
     let (script, mut bytes) = kept();
     let is_block_type = |word: &[u8]| {
         let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
@@ -75,7 +75,7 @@ fn one_whose_pageblocks_are_out_of_order_or_outside_is_refused_at_once() {
 }
 
 #[test]
-fn a_changed_word_is_never_overlooked() {
+fn every_changed_word_is_detected() {
     let (script, bytes) = kept();
     let mut random = fastrand::Rng::with_seed(7);
     for _ in 0..300 {
@@ -86,17 +86,17 @@ fn a_changed_word_is_never_overlooked() {
         let result = verdict(&script, changed);
         let kept_word = u64::from_le_bytes(bytes[at & !7..(at & !7) + 8].try_into().expect("8 bytes"));
         assert!(
-            !matches!(result, Ok(Verdict::Same { .. })) || says_nothing(kept_word, at & 7),
+            !matches!(result, Ok(Verdict::Same { .. })) || is_ignored(kept_word, at & 7),
             "bit {bit:#x} of byte {at}, in {:?}",
             Word::decode(kept_word)
         );
     }
 }
 
-/// Whether a byte of a word has bits that carry no meaning for the engine.
-fn says_nothing(word: u64, byte: usize) -> bool {
+/// Returns true if a byte of a word has bits that the engine ignores.
+fn is_ignored(word: u64, byte: usize) -> bool {
     match Word::decode(word) {
-        // What the allocator never had is not looked at, nor why a dump was made.
+        // Frames that the allocator never managed are not compared, nor is the reason of a dump.
         Some(
             Word::Reserved { .. }
             | Word::Length { .. }
@@ -106,7 +106,7 @@ fn says_nothing(word: u64, byte: usize) -> bool {
             | Word::Refused
             | Word::Value { .. },
         ) => true,
-        // The upper bits of the two small fields are free.
+        // The upper bits of the two small fields are unused.
         Some(Word::Taken { .. } | Word::Drained { .. } | Word::Free { .. } | Word::BlockType { .. }) => {
             byte == 6 || byte == 5
         }

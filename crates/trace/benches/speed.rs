@@ -1,7 +1,7 @@
 //! Size and speed of the format: `cargo bench -p freehold-trace [-- TRACE]`.
 //!
-//! Without a trace it measures a made workload. Every figure is the best of several rounds,
-//! and the slowest is printed beside it; the events read back are held against those written.
+//! Without a trace it measures a synthetic workload. Every figure is the best of several rounds,
+//! followed by the slowest. The events read back are compared with the events written.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use freehold_trace::{
 const ROUNDS: usize = 7;
 
 fn main() {
-    // `cargo test --benches` passes no `--bench`: a small run shows that it works.
+    // `cargo test --benches` passes no `--bench`. Then a small run only checks that the benchmark works.
     let measured = std::env::args().any(|argument| argument == "--bench");
     let file = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
     let (origin, start, events) = match file {
@@ -52,7 +52,7 @@ fn read(bytes: &[u8]) -> (Origin, Snapshot, Vec<Event>) {
     (reader.origin().clone(), reader.start().clone(), events)
 }
 
-/// Runs of allocations and frees of single pages, the most recently freed first.
+/// Returns runs of allocations and frees of single pages. Allocations take the most recently freed page.
 fn made(events: usize) -> Vec<Event> {
     let mut state = 1_u64;
     let mut random = move |below: u64| {
@@ -60,7 +60,7 @@ fn made(events: usize) -> Vec<Event> {
         (state >> 33) % below
     };
     let mut free: Vec<u64> = (0..1 << 19).map(|page| (page * 7919) % (1 << 19)).collect();
-    let mut held = Vec::new();
+    let mut in_use = Vec::new();
     let (mut time_ns, mut left, mut allocate) = (0, 0, true);
     let mut out = Vec::with_capacity(events);
     while out.len() < events {
@@ -72,12 +72,13 @@ fn made(events: usize) -> Vec<Event> {
         time_ns += 150 + random(600);
         let order = Order::ZERO;
         let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
-        let taken = if allocate || held.is_empty() { free.pop() } else { None };
+        let taken = if allocate || in_use.is_empty() { free.pop() } else { None };
         let kind = if let Some(page) = taken {
-            held.push(page);
+            in_use.push(page);
             EventKind::Alloc { pfn: Some(Pfn(page)), order, migratetype: gfp.migratetype(), gfp }
         } else {
-            let page = held.swap_remove(held.len() - 1 - random(held.len().min(400) as u64) as usize);
+            let near_end = in_use.len() - 1 - random(in_use.len().min(400) as u64) as usize;
+            let page = in_use.swap_remove(near_end);
             free.push(page);
             EventKind::Free { pfn: Pfn(page), order }
         };
@@ -92,7 +93,7 @@ fn time<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (result, begin.elapsed())
 }
 
-/// The shortest and the longest time.
+/// Returns the shortest and the longest time of several rounds.
 fn repeat(mut work: impl FnMut()) -> (Duration, Duration) {
     let times: Vec<Duration> = (0..ROUNDS).map(|_| time(&mut work).1).collect();
     let bound = |found: Option<&Duration>| found.copied().unwrap_or_default();

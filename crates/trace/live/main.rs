@@ -1,4 +1,4 @@
-//! The tests that need Python, as one program: `cargo xtask live` runs it.
+//! The tests that need Python, in one program: `cargo xtask live` runs it.
 
 #[path = "../tests/common/mod.rs"]
 mod common;

@@ -1,11 +1,11 @@
-//! A reader of another project reads the file as the specification says.
+//! pyarrow reads a trace as the specification of the format says.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::small_trace;
 
-/// What `docs/reference/trace-format.md` promises, held against pyarrow.
+/// A script that checks the promises of `docs/reference/trace-format.md` with pyarrow.
 const SCRIPT: &str = r#"
 import json, sys
 import pyarrow as pa
@@ -28,7 +28,8 @@ note = json.loads(rows[11]["note"])
 assert note["events"] == 8 and note["ending"]["lost_by_cpu"] == [0, 3], note
 "#;
 
-/// Returns a Python with pyarrow in an environment of its own, which later runs use again; or why there is none.
+/// Returns a Python with pyarrow in a separate environment, which later runs use again. Returns the reason if there is
+/// none.
 fn python(folder: &Path) -> Result<PathBuf, String> {
     let python = folder.join("bin/python");
     let run = |program: &Path, words: &[&str]| {

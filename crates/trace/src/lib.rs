@@ -1,11 +1,10 @@
 //! The trace format: page events, snapshots and provenance in an Arrow IPC stream.
 //!
-//! A trace is one file (`.arrows`): a header with the machine's state at the start and the trace's
-//! origin, one row for each event in the order of time, and an ending. [`TraceWriter`] writes it.
-//! [`TraceReader`] reads it and checks every value. `docs/reference/trace-format.md` specifies the file for readers
-//! in other languages.
+//! A trace is one file (`.arrows`). It has a header with the machine's state at the start and the trace's origin, one
+//! row for each event in the order of time, and an ending. [`TraceWriter`] writes a trace. [`TraceReader`] reads a
+//! trace, and checks every value. `docs/reference/trace-format.md` specifies the file for readers in other languages.
 //!
-//! Nothing here opens a file or reads a clock: sources and sinks are the caller's.
+//! This crate does not open files or read a clock. The caller provides sources and sinks.
 #![forbid(unsafe_code)]
 
 mod format;

@@ -6,14 +6,14 @@ use crate::format::TraceError;
 use crate::read::TraceReader;
 use crate::write::{TraceWriter, WriteOptions};
 
-/// Copies an opened trace; with [`WriteOptions::small`] as small as possible.
+/// Copies an opened trace. With [`WriteOptions::small`] the copy is as small as possible.
 ///
-/// The copy holds the same events, snapshots and provenance in other batches. The copy of a trace that
-/// was cut short is cut short, too.
+/// The copy has the same events, snapshots and provenance in other batches. The copy of a trace that was cut short is
+/// also cut short.
 ///
 /// # Errors
 ///
-/// Those of reading and of writing; the copy is then incomplete.
+/// Those of reading and of writing. After an error the copy is incomplete.
 pub fn recompress<R: Read, W: Write>(
     mut reader: TraceReader<R>,
     sink: W,

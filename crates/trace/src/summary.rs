@@ -1,4 +1,4 @@
-//! Counts of what a trace holds.
+//! Counts of a trace's events.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,7 +10,7 @@ use crate::format::TraceError;
 use crate::model::{ByOrder, Ending, Event, EventKind, Origin, PageWork, ZoneSnapshot};
 use crate::read::TraceReader;
 
-/// Counts of what a trace holds.
+/// Counts of a trace's events.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct TraceSummary {
     /// Bytes of the file.
@@ -35,7 +35,7 @@ pub struct TraceSummary {
     pub failed_orders: ByOrder<u64>,
     /// Frees, by order.
     pub free_orders: ByOrder<u64>,
-    /// Events missing at [`EventKind::Lost`], as counted by the kernel.
+    /// Events missing at [`EventKind::Lost`], as the kernel counted them.
     pub lost: u64,
     /// Events lost on all CPUs, according to the ending.
     pub lost_at_end: u64,
@@ -43,21 +43,21 @@ pub struct TraceSummary {
     pub cut_short: bool,
 }
 
-/// What a trace is of, and what it holds.
+/// The facts about a trace: its origin, its counts, its zones and its ending.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct TraceFacts<'t> {
-    /// Where the trace comes from.
+    /// The origin of the trace.
     pub origin: &'t Origin,
-    /// Counts of what it holds.
+    /// The counts of its events.
     pub summary: &'t TraceSummary,
     /// The zones at the start.
     pub zones: &'t [ZoneSnapshot],
-    /// What was recorded at the end; `None` if the recording was cut short.
+    /// The ending; `None` if the recording was cut short.
     pub ending: Option<&'t Ending>,
 }
 
 impl<'t> TraceFacts<'t> {
-    /// Puts together what a reader, which has read all events, and their summary tell.
+    /// Collects the facts from a reader that has read all events, and from their summary.
     pub fn new<R: Read>(reader: &'t TraceReader<R>, summary: &'t TraceSummary) -> Self {
         Self { origin: reader.origin(), summary, zones: &reader.start().zones, ending: reader.ending() }
     }
@@ -66,7 +66,7 @@ impl<'t> TraceFacts<'t> {
 /// Events by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct KindCounts {
-    /// `mm_page_alloc`, failures included.
+    /// `mm_page_alloc`, including failures.
     pub alloc: u64,
     /// `mm_page_free`.
     pub free: u64,
@@ -105,7 +105,7 @@ impl KindCounts {
             PageWork::ShrinkInactive => &mut self.shrink_inactive,
             PageWork::TestIsolated => &mut self.isolation,
             PageWork::CmaAlloc | PageWork::CmaRelease => &mut self.cma,
-            // Direct reclaim is counted at its begin.
+            // Direct reclaim is counted at its beginning.
             PageWork::DirectReclaim => return,
         };
         *count += 1;
@@ -113,7 +113,7 @@ impl KindCounts {
 }
 
 impl TraceSummary {
-    /// Reads a trace to its end and counts.
+    /// Reads a trace to its end, and counts its events.
     pub fn read<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, TraceError> {
         let orders = ByOrder::new(reader.start().largest_order().unwrap_or(Order::MAX_PAGE_ORDER));
         let mut summary = Self {
@@ -192,7 +192,7 @@ impl TraceSummary {
         (self.events > 0).then(|| self.bytes as f64 / self.events as f64)
     }
 
-    /// Returns how many allocations failed.
+    /// Returns the number of failed allocations.
     pub fn failed(&self) -> u64 {
         self.failed_orders.iter().sum()
     }

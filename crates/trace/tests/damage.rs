@@ -1,4 +1,4 @@
-//! Damaged, foreign and hostile files give the right error, and never a panic.
+//! Damaged, foreign and hostile files give the right error, and never cause a panic.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use freehold_trace::{TraceError, WriteOptions};
 
 use crate::common::{Contents, every_kind, read, small_trace, start, trace, workload};
 
-/// The lengths of the whole messages at the start of `bytes`.
+/// Returns the ends of the complete messages at the start of `bytes`.
 fn boundaries(bytes: &[u8]) -> Vec<usize> {
     let mut ends = vec![0];
     let mut at = 0;
@@ -25,7 +25,7 @@ fn boundaries(bytes: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn cut_at_every_byte() {
+fn file_cut_at_any_byte_gives_the_right_error() {
     let bytes = small_trace();
     let ends = boundaries(&bytes);
     let events = every_kind();
@@ -58,7 +58,7 @@ fn cut_at_every_byte() {
 }
 
 #[test]
-fn every_flipped_bit_before_the_ending_is_noticed() {
+fn every_flipped_bit_before_the_ending_is_detected() {
     let bytes = small_trace();
     let ends = boundaries(&bytes);
     let ending_starts = ends[ends.len() - 3];
@@ -67,7 +67,7 @@ fn every_flipped_bit_before_the_ending_is_noticed() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1 << bit;
             let result = read(&damaged, bit % 2 == 0);
-            // A length that points behind the end of the file is a cut-off file to `partial`.
+            // With `partial`, a file with a length that points behind its end counts as cut short.
             let cut_short = result.as_ref().is_ok_and(|contents| contents.cut_short);
             assert!(result.is_err() || cut_short || at >= ending_starts, "bit {bit} of byte {at}");
         }
@@ -89,7 +89,7 @@ fn damage_in_a_large_trace_never_panics() {
 }
 
 #[test]
-fn foreign_files() {
+fn foreign_files_are_named() {
     let plain = {
         let batch = RecordBatch::try_from_iter([("a", Arc::new(UInt8Array::from(vec![1])) as ArrayRef)]);
         let batch = batch.unwrap();
@@ -119,8 +119,8 @@ fn foreign_files() {
     assert!(matches!(read(b"", true), Err(TraceError::Empty { .. })));
 }
 
-/// Takes a trace apart with arrow-ipc, changes it and writes it without compression, as
-/// another program might. The ending is left out, because it knows the checksum.
+/// Reads a trace with arrow-ipc, changes it, and writes it without compression, as another
+/// program might. The ending is omitted, because it has the checksum.
 fn rewrite(change: impl Fn(&mut Schema, &mut Vec<ArrayRef>)) -> Vec<u8> {
     let bytes = trace(&every_kind(), WriteOptions::new("small"), usize::MAX);
     let batches = StreamReader::try_new(&bytes[..], None).unwrap().map(Result::unwrap).collect::<Vec<_>>();
@@ -161,7 +161,7 @@ fn with_u64(column: &str, row: usize, value: Option<u64>) -> Result<Contents, Tr
 }
 
 #[test]
-fn another_writer_is_understood() {
+fn trace_from_another_writer_is_read() {
     let contents = read(&rewrite(|_, _| {}), false).unwrap();
     assert_eq!(contents.events, every_kind());
     assert_eq!(contents.start, start());
@@ -180,7 +180,7 @@ fn numbers_without_meaning_name_row_and_column() {
     for (column, row, value) in cases {
         match with_byte(column, row, value) {
             Err(TraceError::BadValue { file, batch, row: at, column: named, value: found, .. }) => {
-                // The three rows of the occupancy come before.
+                // Three rows of occupancy precede the events.
                 assert_eq!((batch, at, found), (2, row as u64 + 3, value.into()));
                 assert_eq!((file.as_str(), named), ("t.arrows", column));
             }
@@ -223,7 +223,7 @@ fn only_a_failed_allocation_has_no_pfn() {
 }
 
 #[test]
-fn headers_that_are_newer_or_incomplete() {
+fn newer_and_incomplete_headers_are_refused() {
     let with = |key: &str, value: Option<&str>| {
         let bytes = rewrite(|schema, _| {
             schema.metadata.remove(key);
@@ -247,7 +247,7 @@ fn headers_that_are_newer_or_incomplete() {
     assert!(!matches!(with("freehold.start", Some(&start("", 9, "0"))), Err(TraceError::Corrupt { .. })));
     let cases = [
         ("freehold.version", Some("0".to_owned())),
-        // One column less than that version had.
+        // The file has one column more than version 1 has.
         ("freehold.version", Some("1".to_owned())),
         ("freehold.version", Some("one".to_owned())),
         ("freehold.version", None),
@@ -325,7 +325,7 @@ fn bytes_behind_the_end_are_corrupt() {
 }
 
 #[test]
-fn lengths_that_lie_are_refused_before_memory_is_taken() {
+fn false_lengths_are_refused_before_allocation() {
     let bytes = small_trace();
     let schema_ends = boundaries(&bytes)[1];
     for length in [16 << 20, (16 << 20) + 1, 0x7fff_ffff, 0x8000_0000, u32::MAX - 1] {

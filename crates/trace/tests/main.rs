@@ -1,4 +1,4 @@
-//! The tests of the trace format as one program.
+//! The tests of the trace format in one program.
 
 mod common;
 mod damage;

@@ -1,4 +1,4 @@
-//! What is written is read back.
+//! A trace that is written and read again is unchanged.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ fn any_gfp(random: &mut Rng) -> GfpFlags {
 }
 
 fn any_kind(random: &mut Rng) -> EventKind {
-    // A block inside one of the zones.
+    // The block lies inside one of the zones.
     let (first, pages) = ZONES[random.usize(..ZONES.len())];
     let (order, migratetype) = (any_order(random), any_type(random));
     let pfn = Pfn(first + random.u64(..=pages - order.pages()));
@@ -75,7 +75,7 @@ fn any_events(random: &mut Rng) -> Vec<Event> {
 }
 
 #[test]
-fn random_events_come_back() {
+fn random_events_survive_a_round_trip() {
     for seed in 0..256 {
         println!("seed {seed}");
         let mut random = Rng::with_seed(seed);
@@ -87,17 +87,17 @@ fn random_events_come_back() {
 }
 
 #[test]
-fn every_kind_comes_back() {
+fn every_kind_survives_a_round_trip() {
     assert_eq!(read(&small_trace(), false).unwrap(), whole(every_kind()));
 }
 
 #[test]
-fn the_same_trace_is_the_same_bytes() {
+fn equal_traces_have_equal_bytes() {
     assert_eq!(small_trace(), small_trace());
 }
 
 #[test]
-fn a_trace_without_events_and_zones_comes_back() {
+fn empty_trace_survives_a_round_trip() {
     let nothing = Snapshot::default();
     let writer = TraceWriter::create(Vec::new(), WriteOptions::new("empty"), &origin(), &nothing).unwrap();
     let bytes = writer.finish(&ending()).unwrap();
@@ -106,7 +106,7 @@ fn a_trace_without_events_and_zones_comes_back() {
 }
 
 #[test]
-fn without_zones_every_block_is_allowed_that_ends_within_64_bits() {
+fn without_zones_any_block_within_64_bits_is_allowed() {
     let nothing = Snapshot::default();
     let mut writer = TraceWriter::create(Vec::new(), WriteOptions::new("z"), &origin(), &nothing).unwrap();
     let free = |pfn| Event {
@@ -131,7 +131,7 @@ fn recompressed_is_equal_and_smaller() {
 }
 
 #[test]
-fn a_trace_that_was_cut_short_stays_so_when_recompressed() {
+fn recompressed_truncated_trace_stays_cut_short() {
     let mut writer =
         TraceWriter::create(Vec::new(), WriteOptions::new("killed"), &origin(), &start()).unwrap();
     for event in every_kind() {
@@ -146,7 +146,7 @@ fn a_trace_that_was_cut_short_stays_so_when_recompressed() {
 }
 
 #[test]
-fn the_writer_refuses_what_the_reader_would_and_goes_on() {
+fn writer_refuses_invalid_events_and_continues() {
     let mut writer = TraceWriter::create(Vec::new(), WriteOptions::new("w"), &origin(), &start()).unwrap();
     let events = every_kind();
     writer.push(&events[7]).unwrap();
@@ -163,9 +163,9 @@ fn the_writer_refuses_what_the_reader_would_and_goes_on() {
 }
 
 #[test]
-fn the_kinds_of_version_2_come_back() {
+fn kinds_of_version_2_survive_a_round_trip() {
     let events = kinds_of_version_2();
-    // A batch of work alone, one without, and one mixed.
+    // The batches have only work, no work, or both.
     for flush_every in [usize::MAX, 9, 1] {
         let bytes = trace(&events, WriteOptions::new("two"), flush_every);
         assert_eq!(read(&bytes, false).unwrap(), whole(events.clone()));
@@ -177,7 +177,7 @@ fn the_kinds_of_version_2_come_back() {
     assert_eq!((kinds.kswapd_wake, kinds.isolation, kinds.cma, kinds.compaction), (1, 1, 2, 1));
 }
 
-/// A machine with pages of 64 KiB, whose pageblocks are as large as its largest blocks.
+/// Returns the snapshot of a machine with pages of 64 KiB, whose pageblocks are as large as its largest blocks.
 fn wide_start() -> Snapshot {
     let order = Order::new(13).unwrap();
     let mut start = start();
@@ -193,7 +193,7 @@ fn wide_free(order: u8) -> Event {
 }
 
 #[test]
-fn orders_of_large_pages_come_back_and_larger_ones_are_refused() {
+fn large_orders_survive_a_round_trip_and_larger_are_refused() {
     let origin = Origin { page_bytes: 65_536, ..origin() };
     let mut writer =
         TraceWriter::create(Vec::new(), WriteOptions::new("wide"), &origin, &wide_start()).unwrap();
@@ -217,7 +217,7 @@ fn zones_with_unequal_orders_are_refused() {
     assert!(refused.contains("11 orders where others have 14"), "{refused}");
 }
 
-/// Written by the version before the kinds from 9 on.
+/// The files were written before the kinds from 9 on existed.
 #[test]
 fn traces_of_version_1_are_read() {
     for name in ["c-build.arrows", "thp-churn.arrows"] {
@@ -234,13 +234,13 @@ fn traces_of_version_1_are_read() {
 
 #[test]
 fn an_unknown_reason_for_the_end_is_read() {
-    let told = |word: &str| serde_json::from_str::<StoppedBy>(&format!("\"{word}\"")).unwrap();
-    assert_eq!((told("max-size"), told("duration")), (StoppedBy::MaxSize, StoppedBy::Duration));
-    assert_eq!(told("the-moon"), StoppedBy::Unknown);
+    let parse = |word: &str| serde_json::from_str::<StoppedBy>(&format!("\"{word}\"")).unwrap();
+    assert_eq!((parse("max-size"), parse("duration")), (StoppedBy::MaxSize, StoppedBy::Duration));
+    assert_eq!(parse("the-moon"), StoppedBy::Unknown);
 }
 
 #[test]
-fn the_summary_counts() {
+fn summary_counts_events() {
     let bytes = small_trace();
     let mut reader = TraceReader::open(&bytes[..], ReadOptions::new("t")).unwrap();
     let summary = TraceSummary::read(&mut reader).unwrap();

@@ -1,7 +1,7 @@
 //! Saved states of real kernels in QEMU.
 //!
-//! `FREEHOLD_KERNEL` names the kernel of an unpacked Debian package, whose modules lie beside it, and `FREEHOLD_BUSYBOX` a
-//! static busybox: `cargo xtask live vm` fetches both. Without them, or without QEMU, the tests are skipped.
+//! `FREEHOLD_KERNEL` names the kernel in an unpacked Debian package with its modules. `FREEHOLD_BUSYBOX` names a static
+//! busybox. `cargo xtask live vm` fetches both. Without them, or without QEMU, the tests are skipped.
 #![forbid(unsafe_code)]
 
 use std::env;
@@ -14,7 +14,7 @@ use freehold_needs::{has_program, skip};
 use freehold_vm::{Arch, Clock, Disk, Door, Entry, Guest, Hotplug, Machine, State, VmError, archive};
 use tempfile::TempDir;
 
-/// The first process: loads modules, runs what is prepared, waits for a line, and runs the message.
+/// The first process: loads modules, runs the preparation, waits for a line, and runs the message.
 const INIT: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
@@ -29,16 +29,16 @@ echo DONE
 poweroff -f
 ";
 
-/// Leaves memory in pieces: files come, and every other one goes.
+/// Fragments memory: writes files, and deletes every other one.
 const AGE: &str = "for i in $(seq 200); do head -c 400000 /dev/zero > /tmp/$i; done
 for i in $(seq 1 2 200); do rm /tmp/$i; done
 ";
 
-/// What is compared: all free lists, and how many pages were ever allocated and freed.
+/// Prints the state that is compared: all free lists, and the numbers of pages ever allocated and freed.
 const READ_STATE: &str = "cat /proc/buddyinfo; grep -E '^(pgalloc|pgfree|pgfault)' /proc/vmstat";
 
-/// The modules that are loaded, if they are not built in, in this order. Which of the first two needs the other depends on
-/// the kernel.
+/// The modules to load in this order, if they are not built in. The dependency between the first two differs between
+/// kernels.
 const MODULES: [&str; 8] = [
     "virtio",
     "virtio_ring",
@@ -60,7 +60,7 @@ struct Files {
     folder: TempDir,
 }
 
-/// Returns the files; `None` if something is missing, for which `test` is skipped.
+/// Returns the files. Returns `None` if something is missing, and reports that `test` is skipped.
 fn files(test: &str) -> Option<&'static Files> {
     static FILES: LazyLock<Option<Files>> = LazyLock::new(|| {
         let kernel = PathBuf::from(env::var_os("FREEHOLD_KERNEL")?);
@@ -92,7 +92,7 @@ fn collect_modules(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the architecture of the kernel, by the mark that a kernel of x86-64 has.
+/// Returns the architecture of the kernel. A kernel of x86-64 is recognized by its magic number.
 fn arch(files: &Files) -> Arch {
     let kernel = fs::read(&files.kernel).expect("the kernel");
     if kernel.get(0x202..0x206) == Some(b"HdrS") { Arch::X86_64 } else { Arch::Arm64 }
@@ -117,7 +117,7 @@ fn machine(files: &Files, name: &str, prepare: &str) -> Machine {
     machine
 }
 
-/// Boots a machine to the moment in which it is ready, and saves it.
+/// Boots a machine until it is ready, and saves it.
 fn saved(files: &Files, name: &str, machine: &Machine) -> State {
     let start = Instant::now();
     let mut guest = Guest::boot(machine).expect("QEMU starts");
@@ -129,7 +129,7 @@ fn saved(files: &Files, name: &str, machine: &Machine) -> State {
     state
 }
 
-/// Goes on from a state with a command, and returns what the guest said.
+/// Resumes a state with a command, and returns the guest's output.
 fn outcome(state: &State, command: &str) -> String {
     let start = Instant::now();
     let mut guest = state.resume("go", command).expect("the state is whole");
@@ -145,8 +145,8 @@ fn outcome(state: &State, command: &str) -> String {
 fn same_action_gives_the_same_memory_and_another_action_does_not() {
     let Some(files) = files("same_action_gives_the_same_memory_and_another_action_does_not") else { return };
     let state = saved(files, "aged", &machine(files, "aged", AGE));
-    let fill = format!("head -c 4000000 /dev/zero > /tmp/new; {LOOK}");
-    let free = format!("rm /tmp/1*; {LOOK}");
+    let fill = format!("head -c 4000000 /dev/zero > /tmp/new; {READ_STATE}");
+    let free = format!("rm /tmp/1*; {READ_STATE}");
     let first = outcome(&state, &fill);
     assert!(first.contains("Node 0, zone") && first.contains("pgfree"), "{first}");
     assert_eq!(first, outcome(&state, &fill));
@@ -165,7 +165,7 @@ fn bad_states_are_refused_with_the_remedy() {
     machine.memory_mib = 256;
     let error = State::open(&folder, &machine).expect_err("of another machine").to_string();
     assert!(error.contains("it has `512M`, and `256M` was requested"), "{error}");
-    // The same again, where only QEMU can find out.
+    // The same again, but now only QEMU can detect the difference.
     let description = folder.join("state.json");
     let text = fs::read_to_string(&description).expect("readable").replace("512M", "256M");
     fs::write(&description, text).expect("written");
@@ -210,7 +210,7 @@ fn linux_finds_nodes_memory_disks_and_clock() {
     machine.is_savable = false;
     machine.clock = Clock::Host;
     (machine.cpus, machine.nodes, machine.memory_mib) = (2, 2, 768);
-    // The firmware that describes modules of arm64 is a package of its own.
+    // On arm64, memory modules need firmware from a separate package.
     machine.hotplug = if machine.arch == Arch::X86_64 { Hotplug::Modules(256) } else { Hotplug::Slots };
     machine.door = Some(Door { host: 0, guest: 80 });
     machine.disks = vec![Disk::Nvme { name: "kept", image: image.clone(), is_kept: true }];

@@ -1,4 +1,4 @@
-//! The console of a guest: lines as they come, each with a deadline.
+//! The console of a guest: reads and writes lines, each with a deadline.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ pub struct Console {
     stream: UnixStream,
     /// The file with QEMU's standard error.
     complaints: PathBuf,
-    /// What came after the last whole line.
+    /// The bytes read after the last complete line.
     pending: Vec<u8>,
     text: String,
 }
@@ -24,10 +24,10 @@ impl Console {
         Self { stream, complaints, pending: Vec::new(), text: String::new() }
     }
 
-    /// Returns the next line without its end; `None` if the guest has ended.
+    /// Returns the next line without its line end, or `None` if the guest has ended.
     ///
     /// # Errors
-    /// If no line comes within `patience`, or the console cannot be read.
+    /// If no line arrives within `patience`, or the console cannot be read.
     pub fn line(&mut self, patience: Duration) -> VmResult<Option<String>> {
         let end = Instant::now().checked_add(patience);
         loop {
@@ -43,10 +43,10 @@ impl Console {
         }
     }
 
-    /// Reads up to the line that starts with `start`, and returns the lines before it.
+    /// Reads up to the line that starts with `start`. Returns the lines before that line.
     ///
     /// # Errors
-    /// If that line does not come within `patience`, or the guest ends before it.
+    /// If that line does not arrive within `patience`, or the guest ends before it.
     pub fn until(&mut self, start: &str, patience: Duration) -> VmResult<String> {
         let end = Instant::now().checked_add(patience);
         let mut before = String::new();
@@ -71,12 +71,12 @@ impl Console {
         written.map_err(|_| self.ended())
     }
 
-    /// Returns all that was read.
+    /// Returns all text read so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns what QEMU itself complained of.
+    /// Returns QEMU's standard error.
     pub(crate) fn complaint(&self) -> String {
         fs::read(&self.complaints)
             .map_or_else(|_| String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -87,7 +87,7 @@ impl Console {
         VmError::Ended { tail: tail(&self.text), complaint: tail(&self.complaint()) }
     }
 
-    /// Takes the first bytes of what is pending as a line.
+    /// Takes the first `bytes` pending bytes as a line.
     fn take(&mut self, bytes: usize) -> String {
         let line: Vec<_> = self.pending.drain(..bytes).filter(|&byte| byte != b'\r').collect();
         let line = String::from_utf8_lossy(&line);
@@ -95,7 +95,7 @@ impl Console {
         line.trim_end_matches('\n').to_owned()
     }
 
-    /// Returns the number of bytes that came, 0 at the end; `None` if none came within `left`.
+    /// Reads bytes. Returns their number, 0 at the end of the console, or `None` if none arrived within `left`.
     fn read(&mut self, left: Duration) -> VmResult<Option<usize>> {
         let error = VmError::file(Path::new("the console"));
         if left.is_zero() {
@@ -122,7 +122,7 @@ impl Console {
     }
 }
 
-/// Returns the time up to a moment. There is no moment after more time than the clock has.
+/// Returns the time left until a moment. `None` stands for a moment beyond the range of the clock.
 fn left(end: Option<Instant>) -> Duration {
     end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))
 }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_whole_and_without_their_ends() {
+    fn lines_are_complete_and_without_line_ends() {
         let (mut guest, mut console) = console();
         guest.write_all(b"one\r\ntwo\nREADY 1\nhal").unwrap();
         assert_eq!(console.line(Duration::MAX).unwrap().as_deref(), Some("one"));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_that_talks_without_end_is_late() {
+    fn endless_output_does_not_extend_the_deadline() {
         let (mut guest, mut console) = console();
         guest.write_all(b"tick\n".repeat(9).as_slice()).unwrap();
         let error = console.until("READY", SOON).unwrap_err().to_string();

@@ -1,12 +1,12 @@
-//! Why a guest cannot be had, and what to do about it.
+//! The errors of this crate, with their remedies.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result of what is done with guests.
+/// The result of an operation on a guest.
 pub type VmResult<T> = Result<T, VmError>;
 
-/// Why something with a guest failed.
+/// The reason why an operation on a guest failed.
 #[derive(Debug, thiserror::Error)]
 pub enum VmError {
     /// A program or a firmware is missing.
@@ -26,23 +26,23 @@ pub enum VmError {
         #[source]
         error: io::Error,
     },
-    /// A file does not fit into the root's format.
+    /// A file is too large for the format of the root.
     #[error("{path} has 4 GiB or more, which an initramfs cannot hold; put it on a disk")]
     TooLarge {
         /// The path in the guest.
         path: String,
     },
-    /// The guest did not say something in time.
+    /// The guest did not print an expected text in time.
     #[error("the guest did not say {awaited} within {seconds} s; its console ended with\n{tail}")]
     Silent {
-        /// What was awaited.
+        /// The expected text.
         awaited: String,
-        /// The seconds.
+        /// The time limit in seconds.
         seconds: f64,
         /// The console's last lines.
         tail: String,
     },
-    /// The guest ended before it said or did what was expected.
+    /// The guest ended too early.
     #[error("the guest has ended; its console ended with\n{tail}\nand QEMU said\n{complaint}")]
     Ended {
         /// The console's last lines.
@@ -55,21 +55,21 @@ pub enum VmError {
     Refused {
         /// The command of QEMU's monitor.
         command: String,
-        /// Its answer.
+        /// QEMU's reply.
         said: String,
     },
     /// The machine cannot be saved.
     #[error("this machine cannot be saved: {reason}")]
     Unsavable {
-        /// What stands against it, and what to use instead.
+        /// The obstacle, and the alternative.
         reason: &'static str,
     },
-    /// The files of a state are not those that were saved.
+    /// The files of a saved state have changed.
     #[error("the saved state {folder} is damaged ({detail}); delete it, boot the guest and save it again")]
     Damaged {
         /// The folder of the state.
         folder: PathBuf,
-        /// The file, and what is wrong with it.
+        /// The file and its fault.
         detail: String,
     },
     /// A state belongs to another machine.
@@ -80,9 +80,9 @@ pub enum VmError {
     OtherMachine {
         /// The folder of the state.
         folder: PathBuf,
-        /// What only the saved machine has.
+        /// The arguments that only the saved machine has.
         saved: String,
-        /// What only the requested machine has.
+        /// The arguments that only the requested machine has.
         requested: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A running guest: a machine comes in; its console and its end come out.
+//! A running guest: a machine comes in; its console and its end go out.
 
 use std::fs::{self, File};
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ use crate::machine::{Disk, FIRMWARE, MESSAGE, Machine, STATE, overlay};
 use crate::monitor::Monitor;
 use crate::program::command;
 
-/// The exit codes of `timeout` after its limit.
+/// The exit codes of `timeout` when the limit is reached.
 const TIMED_OUT: [i32; 2] = [124, 137];
 
 /// The size of the file for a message.
@@ -26,7 +26,7 @@ const MESSAGE_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Guest {
     pub(crate) machine: Machine,
-    /// The folder with the overlays, the state and the message; QEMU runs in it.
+    /// The folder with the overlays, the state and the message. QEMU runs in this folder.
     room: TempDir,
     emulator: Child,
     console: Console,
@@ -37,11 +37,11 @@ pub struct Guest {
 /// The end of a guest.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// All that the guest said.
+    /// The complete text of the guest's console.
     pub console: String,
-    /// What QEMU itself complained of.
+    /// QEMU's standard error.
     pub complaint: String,
-    /// QEMU's status.
+    /// QEMU's exit status.
     pub status: ExitStatus,
     /// True if QEMU was killed at [`Machine::limit`].
     pub is_late: bool,
@@ -69,7 +69,8 @@ impl Guest {
         Self::start(machine, room, false)
     }
 
-    /// Starts QEMU in a folder that has the files of the machine. A paused guest executes nothing before it is told to.
+    /// Starts QEMU in a folder that has the files of the machine. With `is_paused` the guest executes nothing until the
+    /// monitor continues it.
     pub(crate) fn start(machine: &Machine, room: TempDir, is_paused: bool) -> VmResult<Self> {
         for file in [Some(&machine.kernel), machine.initramfs.as_ref()].into_iter().flatten() {
             File::open(file).map_err(VmError::file(file))?;
@@ -78,9 +79,9 @@ impl Guest {
             return Err(VmError::NoProgram { program: FIRMWARE.0.to_owned(), package: FIRMWARE.1 });
         }
         machine.arch.check()?;
-        // No limit would be what `timeout` understands by 0.
+        // `timeout` takes 0 as no limit.
         let seconds = machine.limit.as_secs_f64().max(0.001);
-        // QEMU ends in time even if this process is killed. It still gets what is typed on a terminal.
+        // `timeout` ends QEMU in time even if this process is killed. QEMU still gets signals from a terminal.
         let mut timeout = command("timeout", "coreutils")?;
         timeout.args(["--foreground", "--kill-after=5", &seconds.to_string()]);
         timeout.arg(machine.arch.emulator().0).args(machine.arguments()?).args(is_paused.then_some("-S"));
@@ -98,7 +99,7 @@ impl Guest {
         emulator.stderr(File::create(&complaints).map_err(VmError::file(&complaints))?);
         let start = Instant::now();
         let child = emulator.spawn().map_err(io())?;
-        // Its ends of the sockets: the console would not end with QEMU.
+        // `emulator` has QEMU's ends of the sockets. While it exists, the console would not end with QEMU.
         drop(emulator);
         let console = Console::new(console, complaints);
         let mut guest =
@@ -123,14 +124,14 @@ impl Guest {
         }
     }
 
-    /// Waits for the end of a QEMU that was told to quit, and returns the machine and the folder of its files.
+    /// Waits for QEMU to end after the command `quit`. Returns the machine and the folder of its files.
     pub(crate) fn leave(mut self) -> VmResult<(Machine, TempDir)> {
         self.emulator.wait().map_err(VmError::file(Path::new("QEMU")))?;
         let room = std::mem::replace(&mut self.room, room()?);
         Ok((self.machine.clone(), room))
     }
 
-    /// Reads the console to its end and waits for QEMU, which ends at [`Machine::limit`] at the latest.
+    /// Reads the console to its end, and waits for QEMU, which ends at [`Machine::limit`] at the latest.
     ///
     /// # Errors
     /// If the console cannot be read, or QEMU does not end.
@@ -163,7 +164,7 @@ pub(crate) fn room() -> VmResult<TempDir> {
     TempDir::with_prefix("freehold-vm-").map_err(VmError::file(&std::env::temp_dir()))
 }
 
-/// Writes the message that a guest finds in the firmware configuration, with line ends up to a fixed size.
+/// Writes the message that a guest finds in the firmware configuration, padded with line ends to a fixed size.
 pub(crate) fn write_message(room: &Path, message: &str) -> VmResult<()> {
     if message.len() > MESSAGE_BYTES {
         let said = format!("it has {} bytes, and {MESSAGE_BYTES} are the most", message.len());
@@ -196,7 +197,7 @@ mod tests {
     use super::*;
     use crate::machine::Arch;
 
-    /// Runs a shell script instead of QEMU; its standard input is the console.
+    /// Runs a shell script instead of QEMU. The standard input of the script is the console.
     fn run(script: &str, is_savable: bool) -> VmResult<Guest> {
         let mut machine = Machine::new(Arch::X86_64, Path::new("vmlinuz"));
         machine.is_savable = is_savable;
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_console_that_never_speaks_is_an_error_with_its_last_lines() {
+    fn silent_console_is_an_error_with_its_last_lines() {
         let mut guest = run("echo 'Linux version' >&0; exec sleep 60", false).unwrap();
         let error = guest.console().until("READY", Duration::from_millis(300)).unwrap_err().to_string();
         assert!(error.contains("\"READY\" within 0.3 s") && error.ends_with("    Linux version"), "{error}");
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_has_the_console_the_complaint_and_the_status() {
+    fn end_has_console_complaint_and_status() {
         let ended = run("read line; echo \"it $line\" >&0; echo ouch >&2; exit 33", false);
         let mut guest = ended.unwrap();
         guest.console().send("boots").unwrap();
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emulator_that_does_not_start_tells_why() {
+    fn failed_start_reports_the_reason() {
         let error = run("echo 'no such machine' >&2; exit 1", true).unwrap_err().to_string();
         assert!(error.ends_with("QEMU said\n    no such machine"), "{error}");
     }

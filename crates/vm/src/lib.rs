@@ -1,8 +1,8 @@
-//! Guests in QEMU: a kernel and a root come in; a running machine with its console comes out.
+//! Guests in QEMU: a kernel and a root come in; a running machine with its console goes out.
 //!
-//! A [`Machine`] says what a guest consists of, [`archive`] packs its root, [`Guest::boot`] starts it, and its
-//! [`Console`] is read line by line. [`State::save`] keeps the whole machine, and [`State::resume`] starts any
-//! number of guests that go on from there. This crate downloads and builds nothing: kernels, roots and disks are files of the caller's.
+//! A [`Machine`] describes a guest, [`archive`] packs its root, [`Guest::boot`] starts it, and its [`Console`] is read
+//! line by line. [`State::save`] saves the whole machine, and [`State::resume`] starts any number of guests from the
+//! saved state. This crate downloads and builds nothing: the caller provides kernels, roots and disks as files.
 #![forbid(unsafe_code)]
 
 mod console;

@@ -1,4 +1,4 @@
-//! A machine, and the words that describe it to QEMU.
+//! A machine, and the arguments that describe it to QEMU.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Arch {
     /// Checks that the emulator is on this machine.
     ///
     /// # Errors
-    /// [`VmError::NoProgram`] if it is not.
+    /// [`VmError::NoProgram`] if the emulator is missing.
     pub fn check(self) -> VmResult<()> {
         let (emulator, package) = self.emulator();
         command(emulator, package).map(drop)
@@ -45,42 +45,42 @@ impl Arch {
 /// The clock that a guest sees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// The host's; each CPU runs on a thread of its own
+    /// The clock of the host. Each CPU runs on its own thread.
     Host,
-    /// The number of executed instructions, a nanosecond each, however busy the host is. All CPUs take turns on one
-    /// thread. The time stamp counter of x86-64 and `PMCCNTR_EL0` of arm64 count instructions.
+    /// The number of executed instructions, one nanosecond each. It does not depend on the load of the host. All CPUs
+    /// take turns on one thread. The time stamp counter of x86-64 and `PMCCNTR_EL0` of arm64 count instructions.
     Instructions {
-        /// True if an idle guest waits as long as the host's clock says; false if it jumps to its next timer.
+        /// True if an idle guest waits by the host's clock; false if it jumps to its next timer.
         sleeps: bool,
     },
 }
 
-/// Memory that is plugged in beside that of the boot. On arm64 it needs the firmware of `qemu-efi-aarch64`.
+/// Memory that is plugged in in addition to the boot memory. On arm64 it needs the firmware of `qemu-efi-aarch64`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hotplug {
     /// No slots
     None,
     /// Two empty slots
     Slots,
-    /// A module of so many MiB for each of two nodes
+    /// A module of this size for each of two nodes. Units: MiB.
     Modules(u32),
 }
 
 /// A disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Disk {
-    /// A raw image as a disk of NVM Express, `/dev/nvme0n1` and so on: Debian's kernels have its driver built in, and a host reads
-    /// the image back as it is. A machine with such a disk cannot be saved.
+    /// A raw image as an NVM Express disk, `/dev/nvme0n1` and so on. Debian's kernels have the driver built in, and the
+    /// host can read the image afterwards. A machine with such a disk cannot be saved.
     Nvme {
         /// A name for QEMU and the disk's serial number.
         name: &'static str,
         /// The image.
         image: PathBuf,
-        /// True if what the guest writes reaches the image; false if it is dropped at the end.
+        /// True if writes of the guest go to the image; false if they are dropped at the end.
         is_kept: bool,
     },
-    /// A raw image as a virtio disk, `/dev/vda` and so on. Writes go to an overlay, which is dropped with the guest and saved
-    /// with its state; the image must stay as it is as long as the state is used. Debian's kernels need the modules
+    /// A raw image as a virtio disk, `/dev/vda` and so on. Writes go to an overlay, which is dropped with the guest,
+    /// and saved with its state. The image must not change while the state is used. Debian's kernels need the modules
     /// `virtio_pci` and `virtio_blk`.
     Virtio {
         /// The image.
@@ -88,7 +88,8 @@ pub enum Disk {
     },
 }
 
-/// A TCP port of the host's loopback interface that leads to a port of the guest. The guest reaches nothing outside.
+/// A TCP port of the host's loopback interface that forwards to a port of the guest. The guest cannot connect to the
+/// outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Door {
     /// The host's port.
@@ -97,14 +98,15 @@ pub struct Door {
     pub guest: u16,
 }
 
-/// A machine without devices except a serial line, [`disks`](Self::disks) and a [`door`](Self::door). QEMU translates its
-/// instructions and needs nothing of the host, so measured times mean nothing.
+/// A machine with a serial line, [`disks`](Self::disks) and a [`door`](Self::door), and without other devices. QEMU
+/// emulates its instructions without KVM, so measured times are not meaningful.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// The architecture.
     pub arch: Arch,
-    /// True if an x86-64 processor has all that QEMU knows. False leaves out `cmpxchg16b`, which QEMU does not emulate
-    /// atomically between the threads of two CPUs (Linux's slab allocator does not survive that), and five-level page tables.
+    /// True if an x86-64 processor has all features that QEMU knows. False omits five-level page tables and
+    /// `cmpxchg16b`. QEMU does not emulate `cmpxchg16b` atomically between the threads of two CPUs, which breaks
+    /// Linux's slab allocator.
     pub has_all_features: bool,
     /// The number of CPUs.
     pub cpus: u32,
@@ -120,44 +122,45 @@ pub struct Machine {
     pub date: Option<&'static str>,
     /// The disks, in the order in which QEMU gets them.
     pub disks: Vec<Disk>,
-    /// The network: no more than one door.
+    /// The network: at most one forwarded port.
     pub door: Option<Door>,
-    /// The port of x86-64 to which a write of `n` ends QEMU with the status `2 n + 1`.
+    /// The I/O port of x86-64 that ends QEMU. A write of `n` gives the status `2 n + 1`.
     pub exit_port: Option<u16>,
-    /// True if the guest can be saved. It then gets a generator of random numbers that starts at the same number in each
-    /// boot, and a file in QEMU's firmware configuration for [`State::resume`](crate::State::resume).
+    /// True if the guest can be saved. It then gets a random number generator with a fixed seed, and a file in QEMU's
+    /// firmware configuration for [`State::resume`](crate::State::resume).
     pub is_savable: bool,
-    /// The kernel: what QEMU loads by itself.
+    /// The kernel, which QEMU loads.
     pub kernel: PathBuf,
     /// The packed root.
     pub initramfs: Option<PathBuf>,
     /// The kernel's parameters.
     pub parameters: String,
-    /// The most time that QEMU runs, after which it is killed, even if this process no longer exists.
+    /// The time limit after which QEMU is killed, even if this process no longer exists.
     pub limit: Duration,
 }
 
-/// The firmware of arm64 that describes memory modules, and its Debian package.
+/// The arm64 firmware that describes memory modules, and its Debian package.
 pub(crate) const FIRMWARE: (&str, &str) = ("/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "qemu-efi-aarch64");
 
-/// The file with the saved state, which is attached to nothing.
+/// The file with the saved state. It is not attached to a device.
 pub(crate) const STATE: &str = "state.qcow2";
 
-/// The file behind the message of a resumed guest.
+/// The file with the message of a resumed guest.
 pub(crate) const MESSAGE: &str = "message";
 
-/// What every machine has and has not. QEMU's standard input is the console, a socket.
+/// The arguments of every machine. QEMU's standard input is the console, a socket.
 const PLAIN: &str = "-nodefaults -no-user-config -display none -no-reboot \
     -chardev socket,id=console,fd=0 -serial chardev:console";
 
-/// What a machine that can be saved has besides. QEMU's standard output is its monitor, a socket. Nothing waits for the
-/// host's disk, as the folder of a guest goes with it.
+/// The further arguments of a machine that can be saved. QEMU's standard output is the monitor, a socket. QEMU does not
+/// wait for the host's disk, because the folder of a guest is deleted with the guest.
 const SAVABLE: &str = "-seed 1 -fw_cfg name=opt/freehold/message,file=message \
     -blockdev driver=qcow2,node-name=state,cache.no-flush=on,file.driver=file,file.filename=state.qcow2 \
     -chardev socket,id=monitor,fd=1 -mon chardev=monitor,mode=control";
 
 impl Machine {
-    /// Returns a machine of one CPU, one node and 512 MiB, without disks and network, that runs for ten minutes at most.
+    /// Returns a machine with one CPU, one node and 512 MiB, without disks and network, and with a limit of ten
+    /// minutes.
     pub fn new(arch: Arch, kernel: &Path) -> Self {
         Self {
             arch,
@@ -179,7 +182,7 @@ impl Machine {
         }
     }
 
-    /// Returns QEMU's arguments. QEMU must run in the folder of the guest, where overlays and the state are.
+    /// Returns QEMU's arguments. QEMU must run in the folder of the guest, which has the overlays and the state.
     ///
     /// # Errors
     /// If the current folder is needed for an absolute path and does not exist.
@@ -193,7 +196,7 @@ impl Machine {
         Ok(arguments)
     }
 
-    /// Returns the arguments except the kernel, its root and its parameters: what a saved state rests on.
+    /// Returns the arguments that a saved state depends on: all except the kernel, its root and its parameters.
     pub(crate) fn description(&self) -> VmResult<Vec<String>> {
         let mut all = PLAIN.to_owned();
         let mut add = |words: &str| {
@@ -230,7 +233,8 @@ impl Machine {
         Ok(arguments)
     }
 
-    /// Pointers of arm64 are signed by a cheap function: the architecture's own takes an emulator most of its time.
+    /// Returns the arguments of the board and the processor. On arm64, pointers are signed by a cheap function, because
+    /// the architecture's own function would take most of the emulator's time.
     const fn board(&self) -> &'static str {
         match (self.arch, self.has_all_features) {
             (Arch::X86_64, true) => "-machine q35 -cpu max",
@@ -239,12 +243,12 @@ impl Machine {
         }
     }
 
-    /// Returns true if the machine's memory modules are described by firmware that is not QEMU's own.
+    /// Returns true if the machine needs firmware from another package than QEMU to describe its memory modules.
     pub(crate) fn needs_firmware(&self) -> bool {
         self.arch == Arch::Arm64 && matches!(self.hotplug, Hotplug::Modules(_))
     }
 
-    /// Returns the words for CPUs, nodes and memory.
+    /// Returns the arguments for CPUs, nodes and memory.
     fn memory(&self) -> String {
         let Self { cpus, nodes, memory_mib, hotplug, .. } = *self;
         let sockets = if nodes > 1 && cpus > 1 { format!(",sockets={nodes}") } else { String::new() };
@@ -268,7 +272,7 @@ impl Machine {
         words.join(" ")
     }
 
-    /// Returns why the machine cannot be saved; `None` if it can.
+    /// Returns the reason why the machine cannot be saved, or `None` if it can.
     pub fn obstacle(&self) -> Option<&'static str> {
         if self.disks.iter().any(|disk| matches!(disk, Disk::Nvme { .. })) {
             return Some("QEMU does not save NVMe disks and raw images; use `Disk::Virtio`");
@@ -287,7 +291,7 @@ pub(crate) fn overlay(number: usize) -> String {
 fn described(number: usize, disk: &Disk) -> VmResult<[String; 4]> {
     Ok(match disk {
         Disk::Nvme { name, image, is_kept } => {
-            // A comma ends the name unless there are two.
+            // QEMU takes two commas as a comma of the name.
             let file = absolute(image)?.replace(',', ",,");
             let writes = if *is_kept { "cache=unsafe" } else { "snapshot=on" };
             let drive = format!("file={file},if=none,id={name},format=raw,{writes}");
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn machine_has_its_board_and_its_serial_line() {
+    fn arguments_have_board_and_serial_line() {
         let x86 = line(|_| (), Arch::X86_64);
         assert!(
             x86.contains("-machine q35 -cpu max,la57=off,cx16=off -accel tcg,thread=multi -smp 1 -m 512M"),
@@ -335,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn each_node_has_its_share_of_memory_and_a_cpu_where_there_is_one() {
+    fn memory_and_cpus_are_shared_among_nodes() {
         let nodes = |cpus| line(|machine| (machine.cpus, machine.nodes) = (cpus, 2), Arch::X86_64);
         let two = nodes(2);
         assert!(two.contains("-smp 2,sockets=2 -m 512M "), "{two}");
@@ -350,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_modules_of_arm64_need_firmware_and_empty_slots_do_not() {
+    fn memory_modules_on_arm64_need_firmware() {
         let with = |hotplug| line(|machine| machine.hotplug = hotplug, Arch::Arm64);
         let modules = with(Hotplug::Modules(512));
         assert!(
@@ -381,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_door_date_and_exit_port_are_as_requested() {
+    fn arguments_have_clock_door_date_and_exit_port() {
         let line = line(
             |machine| {
                 machine.clock = Clock::Instructions { sleeps: false };

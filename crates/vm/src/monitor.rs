@@ -1,4 +1,4 @@
-//! QEMU's monitor: commands go in; answers come out (QMP).
+//! QEMU's monitor (QMP): commands come in; replies go out.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::{VmError, VmResult};
 
-/// The most time that QEMU takes to answer.
+/// The longest time to wait for QEMU's reply.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A connection to a running QEMU.
@@ -19,13 +19,13 @@ pub(crate) struct Monitor {
     version: String,
 }
 
-/// What QEMU writes.
+/// A message from QEMU.
 #[derive(PartialEq, Debug)]
 enum Message {
     Greeting(String),
     Answer(Value),
     Error(String),
-    /// An event, or a message that no command waits for
+    /// An event, or another message that no command waits for.
     Other,
 }
 
@@ -46,10 +46,10 @@ impl Message {
 }
 
 impl Monitor {
-    /// Reads QEMU's greeting and turns commands on.
+    /// Reads QEMU's greeting, and turns on commands.
     ///
     /// # Errors
-    /// If QEMU ends or is silent.
+    /// If QEMU ends or does not reply.
     pub(crate) fn new(stream: UnixStream) -> VmResult<Self> {
         let timeout = stream.set_read_timeout(Some(PATIENCE));
         timeout.map_err(|error| refused("to talk", error.to_string()))?;
@@ -67,10 +67,10 @@ impl Monitor {
         &self.version
     }
 
-    /// Runs a command and returns its answer.
+    /// Runs a command, and returns its reply.
     ///
     /// # Errors
-    /// If QEMU refuses the command, ends, or is silent.
+    /// If QEMU refuses the command, ends, or does not reply.
     pub(crate) fn ask(&mut self, command: &str, arguments: &Value) -> VmResult<Value> {
         let line = json!({ "execute": command, "arguments": arguments }).to_string();
         let written = self.stream.get_mut().write_all(line.as_bytes());
@@ -84,10 +84,10 @@ impl Monitor {
         }
     }
 
-    /// Runs a command that QEMU works on by itself, and waits for the end of the work.
+    /// Runs a command that starts a background job, and waits for the end of the job.
     ///
     /// # Errors
-    /// As for [`ask`](Self::ask), and if the work fails or takes more than [`PATIENCE`].
+    /// As for [`ask`](Self::ask), and if the job fails or takes longer than [`PATIENCE`].
     pub(crate) fn job(&mut self, command: &str, mut arguments: Value) -> VmResult<()> {
         arguments["job-id"] = command.into();
         self.ask(command, &arguments)?;
@@ -115,7 +115,7 @@ impl Monitor {
     }
 }
 
-/// Returns how a job ended; `None` if it has not.
+/// Returns the result of a job, or `None` if it has not ended.
 fn outcome(jobs: &Value, id: &str) -> Option<Result<(), String>> {
     let job = jobs.as_array()?.iter().find(|job| job["id"] == id)?;
     let error = job["error"].as_str().map(str::to_owned);
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_told_apart() {
+    fn messages_are_parsed_by_kind() {
         let greeting =
             r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}}, "capabilities": []}}"#;
         assert_eq!(Message::parse(greeting), Some(Message::Greeting("QEMU 7.2.22".to_owned())));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_an_outcome_when_it_is_concluded() {
+    fn only_a_concluded_job_has_an_outcome() {
         let jobs = |status: &str, error: Option<&str>| json!([{ "id": "a" }, { "id": "x", "status": status, "error": error }]);
         assert_eq!(outcome(&jobs("running", None), "x"), None);
         assert_eq!(outcome(&jobs("concluded", None), "x"), Some(Ok(())));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_passed_over_and_an_end_is_an_error() {
+    fn events_are_skipped_and_an_early_end_is_an_error() {
         let (mut qemu, host) = UnixStream::pair().unwrap();
         let said = "{\"QMP\":{}}\n{\"return\":{}}\n{\"event\":\"STOP\"}\n{\"return\":5}\n{\"error\":{\"desc\":\"no\"}}\n";
         qemu.write_all(said.as_bytes()).unwrap();

@@ -8,7 +8,7 @@ use crate::error::{VmError, VmResult};
 /// Returns a command whose messages are in English.
 ///
 /// # Errors
-/// If the program is not on `PATH`; it comes with `package`.
+/// If the program is not on `PATH`. The error names its Debian package, `package`.
 pub(crate) fn command(program: &str, package: &'static str) -> VmResult<Command> {
     let path = env::var_os("PATH").unwrap_or_default();
     if !env::split_paths(&path).any(|folder| folder.join(program).is_file()) {

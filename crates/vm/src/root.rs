@@ -1,4 +1,4 @@
-//! The root file system of a guest: paths, modes and bytes come in; an initramfs comes out.
+//! The root file system of a guest: paths, modes and bytes come in; an initramfs goes out.
 
 use crate::error::{VmError, VmResult};
 
@@ -11,7 +11,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Returns a folder. The folder that it lies in must come before it.
+    /// Returns a folder. Its parent folder must come before it.
     pub const fn folder(path: &'a str) -> Self {
         Self { path, mode: 0o040_755, content: &[] }
     }
@@ -27,7 +27,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns an archive of entries in cpio's format `newc`, which Linux unpacks as the root.
+/// Returns an archive of entries in cpio's format `newc`. Linux unpacks it as the root.
 ///
 /// # Errors
 /// If a file has 4 GiB or more.
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archive_has_heads_paths_and_contents_at_multiples_of_four() {
+    fn archive_entries_are_aligned_to_four_bytes() {
         let archive = archive(&[Entry::folder("dev"), Entry::program("init", b"ELF!!")]).unwrap();
         assert_eq!(archive.len() % 4, 0);
         let heads: Vec<_> = (0..archive.len()).filter(|&at| archive[at..].starts_with(b"070701")).collect();

@@ -1,4 +1,4 @@
-//! Saved states: a running guest comes in; any number of guests that go on from its very state come out.
+//! Saved states: a running guest comes in; any number of guests that continue from its state go out.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -16,10 +16,11 @@ const DESCRIPTION: &str = "state.json";
 /// The name of the snapshot in the files.
 const TAG: &str = "freehold";
 
-/// The whole of a machine at one moment, in a folder of its own: memory, devices and the overlays of disks.
+/// The complete state of a machine at one moment, in its own folder: memory, devices and the overlays of disks.
 ///
-/// A guest with one CPU and [`Clock::Instructions`](crate::Clock::Instructions) whose clock does not wait for the host does
-/// the same after each [`resume`](Self::resume) with the same words, to the byte, however busy the host is.
+/// A guest is repeatable if it has one CPU and [`Clock::Instructions`](crate::Clock::Instructions) without sleeping:
+/// after each [`resume`](Self::resume) with the same arguments it does exactly the same, independently of the load of
+/// the host.
 #[derive(Clone, Debug)]
 pub struct State {
     folder: PathBuf,
@@ -30,7 +31,8 @@ impl State {
     /// Saves a guest in a folder, and ends it.
     ///
     /// # Errors
-    /// [`VmError::Unsavable`] if the machine has what QEMU does not save; otherwise if QEMU fails or a file cannot be written.
+    /// [`VmError::Unsavable`] if the machine has a device that QEMU does not save. Other errors if QEMU fails or a file
+    /// cannot be written.
     pub fn save(mut guest: Guest, folder: &Path) -> VmResult<Self> {
         let nodes = nodes(&guest.machine);
         let monitor = guest.monitor()?;
@@ -51,10 +53,10 @@ impl State {
         Ok(Self { folder: folder.to_owned(), machine })
     }
 
-    /// Finds the state of a machine that was saved in a folder.
+    /// Opens the state of a machine that was saved in a folder.
     ///
     /// # Errors
-    /// If there is no state, or it is of another machine.
+    /// If there is no state, or the state is of another machine.
     pub fn open(folder: &Path, machine: &Machine) -> VmResult<Self> {
         let state = Self { folder: folder.to_owned(), machine: machine.clone() };
         let saved = state.description()?;
@@ -66,13 +68,15 @@ impl State {
         Ok(state)
     }
 
-    /// Starts a guest that goes on from this state. `line` comes on its console before it executes anything; it takes part in
-    /// what is repeated if it has at most 15 bytes, which with its end is what a serial line buffers. The guest finds
-    /// `message`, of at most 4096 bytes and filled up with line ends, in
-    /// `/sys/firmware/qemu_fw_cfg/by_name/opt/freehold/message/raw`, by the module `qemu_fw_cfg`.
+    /// Starts a guest that continues from this state.
+    ///
+    /// `line` arrives on its console before it executes anything. Only a line of at most 15 bytes is repeatable,
+    /// because that and the line end are the size of a serial line's buffer. `message` has at most 4096 bytes, and is
+    /// padded with line ends. The guest reads it from `/sys/firmware/qemu_fw_cfg/by_name/opt/freehold/message/raw`,
+    /// which the module `qemu_fw_cfg` provides.
     ///
     /// # Errors
-    /// If the state is damaged, or QEMU is another one or does not start.
+    /// If the state is damaged, or QEMU has another version or does not start.
     pub fn resume(&self, line: &str, message: &str) -> VmResult<Guest> {
         let description = self.description()?;
         let room = room()?;
@@ -98,7 +102,7 @@ impl State {
         }
         guest.console().send(line)?;
         let monitor = guest.monitor()?;
-        // Once it answers, it has taken the line from the console.
+        // When QEMU replies, it has taken the line from the console.
         monitor.ask("query-status", &json!({}))?;
         monitor.ask("cont", &json!({}))?;
         Ok(guest)
@@ -127,17 +131,17 @@ fn overlays(machine: &Machine) -> impl Iterator<Item = usize> {
     disks.filter(|(_, disk)| matches!(disk, Disk::Virtio { .. })).map(|(number, _)| number)
 }
 
-/// Returns the files that hold a state.
+/// Returns the names of the files of a state.
 fn files(machine: &Machine) -> Vec<String> {
     [STATE.to_owned()].into_iter().chain(overlays(machine).map(overlay)).collect()
 }
 
-/// Returns QEMU's names of these files.
+/// Returns QEMU's node names of the files of a state.
 fn nodes(machine: &Machine) -> Vec<String> {
     ["state".to_owned()].into_iter().chain(overlays(machine).map(|number| format!("disk{number}"))).collect()
 }
 
-/// Returns the words of a text that are not in another one.
+/// Returns the words of `text` that `other` does not have.
 fn only_in(text: &str, other: &str) -> String {
     let others: Vec<_> = other.split(' ').collect();
     text.split(' ').filter(|word| !others.contains(word)).collect::<Vec<_>>().join(" ")
@@ -180,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_another_machine_is_refused_with_what_differs() {
+    fn state_of_another_machine_is_refused_with_the_difference() {
         let (mut machine, folder) = saved();
         State::open(folder.path(), &machine).unwrap();
         machine.memory_mib = 256;

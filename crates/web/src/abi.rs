@@ -1,8 +1,8 @@
-//! The way to JavaScript: bytes in the memory that both see.
+//! The interface to JavaScript: bytes in shared memory.
 //!
-//! [`input`] sets bytes aside, the page writes a trace or nothing and a command in JSON behind it, and [`run`] does it. What
-//! is told goes out by the page's own `send` while [`run`] runs.
-#![expect(unsafe_code, reason = "names that the page calls, and a function of the page")]
+//! [`input`] allocates bytes. The page writes a trace, or nothing, and a command in JSON behind it. [`run`] carries out
+//! the command, and sends each reply by the page's function `send`.
+#![expect(unsafe_code, reason = "functions with names for the page, and a function of the page")]
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use crate::command::act;
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
-    /// Takes a message: the JSON and the bytes lie in this module's memory until it returns.
+    /// Receives a message. The JSON and the bytes stay in this module's memory until the function returns.
     safe fn send(json: *const u8, json_bytes: usize, data: *const u8, data_bytes: usize);
 }
 
@@ -18,7 +18,7 @@ thread_local! {
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Sets bytes aside for a command and what it is about, and returns where they are.
+/// Allocates `bytes` bytes for a trace and a command. Returns their address.
 // SAFETY: no other function has this name.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn input(bytes: usize) -> *mut u8 {
@@ -28,7 +28,7 @@ pub(crate) extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Does the command that lies in the input behind a trace of so many bytes.
+/// Carries out the command in the input. It lies behind a trace of `trace_bytes` bytes.
 // SAFETY: no other function has this name.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn run(trace_bytes: usize) {

@@ -1,4 +1,4 @@
-//! What the page asks for.
+//! The commands of the page.
 
 use freehold_trace::ReadOptions;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use crate::message::Reply;
 use crate::replay::replay;
 use crate::sandbox::sandbox;
 
-/// What the page asks for.
+/// A command of the page.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum Command {
@@ -18,7 +18,7 @@ pub enum Command {
         file: String,
         /// The name of the era.
         era: String,
-        /// True if a file that was cut short is read up to there.
+        /// True to read a file that was cut short, up to its end.
         #[serde(default)]
         partial: bool,
     },
@@ -29,9 +29,9 @@ pub enum Command {
     },
 }
 
-/// Does what a command in JSON asks for. `trace` is the file, if it is about one.
+/// Carries out a command in JSON. `trace` is the contents of the file, for a command that needs one.
 ///
-/// An error is told as one sentence, and nothing comes after it.
+/// An error is sent as one sentence. No reply follows an error.
 pub fn act(command: &[u8], trace: Vec<u8>, send: &mut dyn FnMut(Reply)) {
     let done = match serde_json::from_slice(command) {
         Ok(Command::Replay { file, era, partial }) => {

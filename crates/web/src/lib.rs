@@ -1,8 +1,8 @@
 //! The engine and the lab for a page that replays traces in the browser.
 //!
-//! A [`Command`] comes in, and [`Reply`] goes out: [`replay`] follows a trace in one era and tells its moments,
-//! [`sandbox`] does what a short script says on a small zone. Both are functions of their input; the module `abi`, which
-//! only WebAssembly has, is their way to JavaScript.
+//! A [`Command`] comes in, and [`Reply`] messages go out. [`replay`] replays a trace in one era, and sends moments of
+//! the replay. [`sandbox`] plays a short script on a small zone. Both depend only on their input. The module `abi`,
+//! which exists only in WebAssembly, connects them to JavaScript.
 #![deny(unsafe_code)]
 
 #[cfg(target_family = "wasm")]

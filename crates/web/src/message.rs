@@ -5,9 +5,9 @@ use serde_json::Value;
 /// One message to the page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reply {
-    /// What it says; `kind` names it.
+    /// The contents. The field `kind` names the kind of message.
     pub json: Value,
-    /// What is too much for JSON: one byte for each cell of a map.
+    /// Data that is too large for JSON: one byte for each cell of a map.
     pub bytes: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! A trace replayed for the page, moment by moment.
+//! The replay of a trace for the page, moment by moment.
 
 use freehold::{Era, Migratetype};
 use freehold_lab::{
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::message::Reply;
 
-/// Replays a trace in an era, and tells: the machine, about a hundred moments, and the sums.
+/// Replays a trace in an era. Sends the machine, about a hundred moments of the replay, and the sums.
 ///
 /// # Errors
-/// The sentence that says why the trace cannot be replayed.
+/// A sentence with the reason why the trace cannot be replayed.
 pub fn replay(
     options: ReadOptions,
     trace: Vec<u8>,
@@ -30,13 +30,13 @@ pub fn replay(
     send(head(&lab, era).into());
     let first_ns = whole.trace().events.first().map_or(0, |event| event.time_ns);
     let options = Options { runs: 1, threads: Some(1), detail: SampleDetail::Places, ..Options::default() };
-    let mut tell_moment = |moment: Moment<'_>| send(self::moment(moment, first_ns));
-    let replay = lab.replay_observed(&era.into(), options, &mut tell_moment).map_err(of_file)?;
+    let mut send_moment = |moment: Moment<'_>| send(self::moment(moment, first_ns));
+    let replay = lab.replay_observed(&era.into(), options, &mut send_moment).map_err(of_file)?;
     send(end(&replay.measures).into());
     Ok(())
 }
 
-/// Returns why a trace cannot be read, with what to do on the page.
+/// Returns the reason why a trace cannot be read, and the remedy on the page.
 fn unread(error: &TraceError) -> String {
     match error {
         TraceError::Truncated { file, batch: 1.., bytes, events_before } => format!(
@@ -46,7 +46,7 @@ fn unread(error: &TraceError) -> String {
     }
 }
 
-/// Returns what is known before the first event.
+/// Returns the message before the first event: the machine and the trace.
 fn head(lab: &Lab<'_>, era: Era) -> Value {
     let origin = lab.trace.origin;
     let mut zones: Vec<_> = (0..lab.machine.zones.len()).collect();
@@ -71,7 +71,7 @@ fn head(lab: &Lab<'_>, era: Era) -> Value {
     })
 }
 
-/// Returns a moment; the bytes are the cells of its map, zone after zone.
+/// Returns the message of a moment. The bytes are the cells of its map, zone after zone.
 fn moment(moment: Moment<'_>, first_ns: u64) -> Reply {
     let Moment { events, sample } = moment;
     let seconds = |time_ns: u64| time_ns.saturating_sub(first_ns) as f64 / 1e9;
@@ -105,12 +105,12 @@ fn moment(moment: Moment<'_>, first_ns: u64) -> Reply {
     Reply { json, bytes: map.zones.iter().flatten().map(|cell| cell.0).collect() }
 }
 
-/// Returns the number of cells in which no page is in use.
+/// Returns the number of cells without pages in use.
 fn empty(map: &PageblockMap) -> usize {
     map.zones.iter().flatten().filter(|cell| cell.migratetype().is_some() && cell.fill() == 0).count()
 }
 
-/// Returns the sums over the trace.
+/// Returns the message of the sums over the trace.
 fn end(measures: &Measures) -> Value {
     let of = |claimed: bool| {
         let counts = measures.samples.iter().flat_map(|sample: &Sample| &sample.fallbacks);

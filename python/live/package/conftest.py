@@ -4,7 +4,7 @@ import pathlib
 
 import pytest
 
-# Measures that the machine decides on which a replay runs.
+# Measures that depend on the replaying machine.
 TIMED = ("longest hold,ns", "speed,million events/s", "zone_lock_longest_hold_ns", "replay_speed_million_events_s")
 
 
@@ -21,19 +21,19 @@ def c_build(traces):
 
 @pytest.fixture(scope="session")
 def small():
-    """Small traces that the lab made up."""
+    """Small generated traces."""
     return sorted(pathlib.Path(os.environ["FREEHOLD_EXPECTED"]).glob("small-*.arrows"))
 
 
 @pytest.fixture(scope="session")
 def expected():
-    """The rows that the lab itself wrote, by the name of their file."""
+    """The rows that the lab wrote, by file name."""
     folder = pathlib.Path(os.environ["FREEHOLD_EXPECTED"])
     return lambda name: untimed((folder / name).read_bytes().decode())
 
 
 def untimed(text):
-    """The rows of comma-separated values, without what depends on the machine that the test runs on."""
+    """The rows of a CSV text, without values that depend on the testing machine."""
     rows = list(csv.reader(text.splitlines()))
     kept = [at for at, name in enumerate(rows[0]) if name not in TIMED]
     if "measure" in rows[0]:

@@ -20,7 +20,7 @@ def swept(small):
 
 
 def drawn(chart):
-    """The rows of a chart, which Altair holds against the schema of Vega-Lite first."""
+    """The rows of a chart, after a check by Altair against the schema of Vega-Lite."""
     return chart.to_dict()["data"]["values"]
 
 
@@ -28,7 +28,7 @@ def spread(mean, deviation):
     return pytest.approx((mean, mean - (deviation or 0), mean + (deviation or 0)))
 
 
-def test_a_comparison_shows_means_with_what_chance_makes_of_them(comparison):
+def test_comparison_charts_have_means_and_standard_deviations(comparison):
     rows = [row for row in pyarrow.table(comparison).to_pylist() if row["group"] == "replicates" and row["value"] is not None]
     assert any(row["standard_deviation"] for row in rows)
     for row in rows:
@@ -37,7 +37,7 @@ def test_a_comparison_shows_means_with_what_chance_makes_of_them(comparison):
         assert (bar["value"], bar["low"], bar["high"]) == spread(row["value"], row["standard_deviation"])
 
 
-def test_an_axis_says_the_unit_once(comparison):
+def test_an_axis_shows_the_unit_once(comparison):
     def title(measure):
         return freehold.chart(comparison, measure).to_dict()["layer"][0]["encoding"]["x"]["title"]
 
@@ -45,7 +45,7 @@ def test_an_axis_says_the_unit_once(comparison):
     assert title("free pageblocks at the end") == "free pageblocks at the end"
 
 
-def test_what_one_replay_tells_is_drawn_too(comparison):
+def test_measures_of_a_single_replay_are_drawn(comparison):
     rows = [row for row in pyarrow.table(comparison).to_pylist() if row["measure"] == "refills"]
     assert {row["name"]: row["value"] for row in drawn(freehold.chart(comparison, "refills"))} == {row["variant"]: row["value"] for row in rows}
 
@@ -87,7 +87,7 @@ def test_rows_without_a_measure_are_left_out(swept):
     assert len(drawn(freehold.chart(table, "zone_lock_holds"))) == 7
 
 
-def test_measures_of_chance_are_named_alike_in_a_sweep(comparison, swept):
+def test_replicate_measures_have_the_same_names_in_a_sweep(comparison, swept):
     columns = swept.table.to_dict()
     rows = [row for row in pyarrow.table(comparison).to_pylist() if row["group"] == "replicates"]
     measures = {row["measure"] for row in rows}
@@ -110,7 +110,7 @@ def test_traces_of_one_name_stay_apart(small, tmp_path):
     assert {row["trace"] for row in chart["data"]["values"]} == {str(trace) for trace in traces}
 
 
-def test_runs_that_failed_are_told(small, tmp_path):
+def test_failed_runs_raise_a_warning(small, tmp_path):
     damaged = tmp_path / "damaged.arrows"
     damaged.write_bytes(small[0].read_bytes()[:-1000])
     result = freehold.sweep([small[0], damaged], replicates=1, counts=[True, False])
@@ -118,7 +118,7 @@ def test_runs_that_failed_are_told(small, tmp_path):
         assert len(drawn(freehold.chart(result, "zone lock holds"))) == 2
 
 
-def test_what_cannot_be_drawn_is_told(comparison, swept, small):
+def test_charts_that_cannot_be_drawn_raise_errors(comparison, swept, small):
     for words, draw in [
         ("'steel' is no measure of this result, which has all orders, ", lambda: freehold.chart(comparison, "steel")),
         ("'steal' is no measure of this result, which has steals", lambda: freehold.chart(comparison, "steal")),
@@ -137,12 +137,12 @@ def test_what_cannot_be_drawn_is_told(comparison, swept, small):
         ("is there twice of linux-6.1", lambda: freehold.chart(pyarrow.concat_tables([pyarrow.table(comparison)] * 2), "steals")),
         ("only a comparison", lambda: freehold.chart(freehold.Trace(small[0]).analyze())),
     ]:
-        with pytest.raises(freehold.InputError) as told:
+        with pytest.raises(freehold.InputError) as raised:
             draw()
-        assert words in str(told.value)
+        assert words in str(raised.value)
 
 
-def test_without_altair_it_is_said_how_to_get_it(comparison, monkeypatch):
+def test_missing_altair_names_the_command_to_install_it(comparison, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(ImportError, match=r"pip install \"freehold\[charts\]\""):
         freehold.chart(comparison)

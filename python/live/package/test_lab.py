@@ -10,14 +10,14 @@ from conftest import untimed
 import freehold
 
 
-def test_a_comparison_is_the_labs_own(c_build, expected):
+def test_compare_returns_the_results_of_the_lab(c_build, expected):
     result = freehold.compare(c_build, replicates=2)
     assert untimed(result.table.to_csv()) == expected("compare.csv")
     table = pyarrow.table(result)
     assert table.column_names == [
         "variant", "group", "measure", "unit", "value", "standard_deviation", "replays",
     ]
-    assert "What each era would change (means of 2 replays" in repr(result)
+    assert "Changes by era (means of 2 replays" in repr(result)
     assert result.pictures["unusable index"].startswith("<svg") and "<svg" in result._repr_html_()
     assert len(result.data["eras"]) == 5 and "Eras" in result.tables
 
@@ -27,35 +27,35 @@ def test_eras_are_chosen_with_their_systems(c_build, expected):
     assert untimed(result.table.to_csv()) == expected("variants.csv")
 
 
-def test_a_replay_with_settings_is_the_labs_own(c_build, expected):
+def test_replay_returns_the_results_of_the_lab(c_build, expected):
     result = freehold.replay(c_build, era="linux-6.12", remembered_mode=False, watermark_boost_factor=0)
     assert untimed(result.table.to_csv()) == expected("replay.csv")
 
 
-def test_an_analysis_is_the_labs_own(c_build, expected):
+def test_analyze_returns_the_results_of_the_lab(c_build, expected):
     assert untimed(freehold.Trace(c_build).analyze().table.to_csv()) == expected("analyze.csv")
 
 
-def test_a_prediction_is_the_labs_own(traces, expected):
+def test_predict_returns_the_results_of_the_lab(traces, expected):
     recordings = [traces / name for name in ("file-churn.arrows", "file-churn-2.arrows")]
     result = freehold.predict(recordings, replicates=2, watermark_boost_factor=0)
     assert untimed(result.table.to_csv()) == expected("predict.csv")
     assert "watermark_boost_factor=0 instead of 15000" in repr(result)
 
 
-def test_a_sweep_is_the_labs_own(traces, expected):
+def test_sweep_returns_the_results_of_the_lab(traces, expected):
     recordings = [traces / name for name in ("database.arrows", "forks.arrows")]
     result = freehold.sweep(recordings, replicates=2, counts=[True, False], watermark_boost_factor=[0, 15000])
     rows = untimed(result.table.to_csv())
     own = expected("sweep.csv")
-    # The lab was given other paths.
+    # The lab had other paths.
     trace = rows[0].index("trace")
     for row in rows[1:] + own[1:]:
         row[trace] = row[trace].rsplit("/", 1)[-1]
     assert rows == own and len(rows) == 9
 
 
-def test_a_trace_that_cannot_be_read_has_rows_that_say_so(traces, tmp_path):
+def test_rows_of_an_unreadable_trace_have_an_error(traces, tmp_path):
     result = freehold.sweep([tmp_path / "nothing.arrows", traces / "database.arrows"], replicates=1)
     errors = result.table.to_dict()["error"]
     assert "cannot be opened" in errors[0] and errors[1] is None
@@ -75,7 +75,7 @@ def test_a_trace_that_cannot_be_read_has_rows_that_say_so(traces, tmp_path):
         (lambda trace: freehold.compare(trace, eras=["linux-7.3 with x"]), "the systems and rules are hygiene"),
         (lambda trace: freehold.compare(trace, eras=[]), "no era is named"),
         (lambda trace: freehold.compare(trace, replicates=1000), "replicates is 1 to 64 replays, not 1000"),
-        (lambda trace: freehold.predict(trace), "nothing is changed, so there is nothing to foretell"),
+        (lambda trace: freehold.predict(trace), "no change is given, so there is nothing to predict"),
         (lambda trace: freehold.predict([trace, trace], defrag_mode=1), "the same recording as"),
     ],
 )
@@ -103,23 +103,23 @@ def test_other_threads_run_while_a_replay_does(c_build):
     took = time.monotonic() - began
     done.set()
     other.join()
-    # With the GIL held there would be one turn or two.
+    # If the replay did not release the GIL, there would be one or two turns.
     assert turns > 10 * took
 
 
-def test_progress_is_told(c_build):
-    told = []
-    freehold.compare(c_build, replicates=1, progress=lambda followed, planned: told.append((followed, planned)))
-    assert told == sorted(told)
-    followed, planned = told[-1]
-    # Once to find what the machine allocated untold, five eras, one rival.
+def test_progress_is_reported(c_build):
+    reported = []
+    freehold.compare(c_build, replicates=1, progress=lambda followed, planned: reported.append((followed, planned)))
+    assert reported == sorted(reported)
+    followed, planned = reported[-1]
+    # One replay to find untraced allocations, one for each of five eras, one for the proactive baseline.
     assert followed == planned and planned in (6 * 1_759_004, 7 * 1_759_004)
     with pytest.raises(ZeroDivisionError):
         freehold.compare(c_build, replicates=1, progress=lambda followed, planned: 1 // 0)
 
 
 def test_ctrl_c_ends_a_comparison(c_build):
-    # A script has what it starts in the background ignore the signal.
+    # Background processes of a script ignore the signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     trace = freehold.Trace(c_build)
     began = time.monotonic()
@@ -127,7 +127,7 @@ def test_ctrl_c_ends_a_comparison(c_build):
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         freehold.compare(trace, replicates=64)
-    # All of it would take minutes.
+    # The whole comparison would take minutes.
     assert time.monotonic() - began < 10
     assert freehold.replay(trace).table.column_names[0] == "variant"
 

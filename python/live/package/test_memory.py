@@ -12,7 +12,7 @@ def test_a_fallback_steals_without_hygiene_and_claims_with_room():
     claimed = memory.fallbacks().to_dict()
     assert claimed["fallback_migratetype"] == ["Movable"] and claimed["claimed"] == [True]
     types = memory.pageblocks().to_dict()["migratetype"]
-    # The whole free block changed its type: two pageblocks.
+    # The whole free block, two pageblocks, changed its type.
     assert types.count("Unmovable") == 2 and types.count("Movable") == 62
     memory.check()
     memory.free(first)
@@ -80,19 +80,19 @@ def test_random_work_keeps_every_invariant(era):
     print("seed", seed)
     dice = random.Random(seed)
     memory = freehold.Memory(4096, era=era, cpus=2, as_linux=True)
-    held = []
+    blocks = []
     for _ in range(2000):
-        if held and dice.random() < 0.45:
-            memory.free(*held.pop(dice.randrange(len(held))), cpu=dice.randrange(2))
+        if blocks and dice.random() < 0.45:
+            memory.free(*blocks.pop(dice.randrange(len(blocks))), cpu=dice.randrange(2))
         else:
             order = dice.choice([0, 0, 0, 1, 3])
             kind = dice.choice(["Movable", "Unmovable", "Reclaimable"])
             try:
-                held.append((memory.alloc(order, kind, cpu=dice.randrange(2)), order))
+                blocks.append((memory.alloc(order, kind, cpu=dice.randrange(2)), order))
             except freehold.AllocError:
                 pass
     memory.check()
-    for block in held:
+    for block in blocks:
         memory.free(*block)
     memory.drain()
     memory.check()

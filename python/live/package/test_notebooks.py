@@ -15,7 +15,7 @@ def test_there_are_notebooks():
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
-    # What is kept has no outputs: they would be of another machine, or of an older commit.
+    # The repository has no outputs: they would come from another machine, or from an older commit.
     assert all(not cell.get("outputs") for cell in notebook.cells)
     client = nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(path.parent)}})
     client.execute()

@@ -20,7 +20,7 @@ SETTINGS = {"watermark_boost_factor": list(range(0, 50_000, 2000)), "counts": [T
 
 @pytest.fixture(scope="module")
 def store():
-    """An S3 server on this machine, whose address and key are in the environment; None where it cannot be had."""
+    """An S3 server on this machine, whose address and key are in the environment; None if it is not installed."""
     try:
         from moto.server import ThreadedMotoServer
         from s3fs import S3FileSystem
@@ -48,7 +48,7 @@ def bucket(store):
 
 @pytest.fixture(scope="module")
 def cluster(store):
-    """Four nodes on this machine, of one processor each, whose workers reach the store."""
+    """Four nodes on this machine with one processor each, whose workers reach the store."""
     os.environ["RAY_AUTH_MODE"] = "disabled"
     node = {"num_cpus": 1, "object_store_memory": 80 << 20, "memory": 1 << 30, "include_dashboard": False}
     cluster = cluster_utils.Cluster(initialize_head=True, head_node_args=node)
@@ -59,7 +59,7 @@ def cluster(store):
 
 
 def workers():
-    """The processes that do a shard now."""
+    """The processes that are working on a shard."""
     found = []
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -70,7 +70,7 @@ def workers():
     return found
 
 
-def test_a_killed_worker_costs_its_shard_and_the_rows_are_those_of_one_machine(cluster, small, tmp_path):
+def test_a_killed_worker_does_not_change_the_rows(cluster, small, tmp_path):
     poisoned = tmp_path / "poisoned.arrows"
     poisoned.write_bytes(small[0].read_bytes()[:-1000])
     traces = [*small, poisoned]
@@ -104,7 +104,7 @@ def test_a_killed_worker_costs_its_shard_and_the_rows_are_those_of_one_machine(c
     assert time.monotonic() - began < 20
 
 
-def test_traces_come_from_wherever_fsspec_reaches(cluster, small, tmp_path):
+def test_traces_can_be_urls_of_fsspec(cluster, small, tmp_path):
     quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
     handler = functools.partial(quiet, directory=str(small[0].parent))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -119,11 +119,11 @@ def test_traces_come_from_wherever_fsspec_reaches(cluster, small, tmp_path):
     assert rows["replicates_steals_mean"][:2] == plain.table.to_dict()["replicates_steals_mean"]
     assert rows["error"][:2] == [None, None]
     assert all("the trace cannot be copied to a worker" in error for error in rows["error"][2:])
-    # What could not be copied is tried again by the same sweep.
+    # The same sweep tries again to copy the trace.
     assert len(list((tmp_path / "runs").glob("trace=*/*.parquet"))) == 1
 
 
-def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
+def test_traces_and_rows_can_be_in_an_object_store(cluster, bucket, small):
     traces = []
     for trace in small[:2]:
         bucket.put(str(trace), f"lab/traces/{trace.name}")
@@ -135,7 +135,7 @@ def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
     written = {path: bucket.info(path)["LastModified"] for path in bucket.glob("lab/runs/trace=*/*.parquet")}
     assert len(written) == 4
     damaged = sorted(written)[1]
-    # The store notes whole seconds.
+    # The store has a resolution of one second.
     time.sleep(1.1)
     bucket.pipe(damaged, bucket.cat(damaged)[:-4])
     time.sleep(1.1)
@@ -147,7 +147,7 @@ def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
         assert untimed(result.table.to_csv().replace("s3://lab/traces", str(small[0].parent))) == plain
     times = {path: bucket.info(path, refresh=True)["LastModified"] for path in written}
     assert {path for path in written if times[path] != written[path]} == {damaged} and times[damaged] > touched
-    # A bucket that nobody made is told, and not made.
+    # A missing bucket is an error, and is not created.
     for into in ("s3://labb/runs", "s3://labb", "s3://labb/"):
         with pytest.raises(freehold.Error, match="s3://labb.*_freehold.json cannot be written"):
             freehold.sweep(traces[:1], replicates=1, into=into, counts=[True])
@@ -155,7 +155,7 @@ def test_traces_and_rows_lie_in_an_object_store(cluster, bucket, small):
     assert bucket.ls("") == ["lab"]
 
 
-def test_a_trace_that_no_node_has_memory_for_is_refused(cluster, small, monkeypatch):
+def test_a_trace_that_exceeds_the_memory_of_all_nodes_is_refused(cluster, small, monkeypatch):
     from freehold import _ray
 
     monkeypatch.setattr(_ray, "memory_bytes", lambda trace: (2 << 30) if trace == str(small[1]) else (200 << 20))

@@ -8,7 +8,7 @@ import freehold
 
 
 class UsedFirst(freehold.Rule):
-    """Freehold's own rule of claiming, as its documentation says it."""
+    """The rule claims-used-first of Freehold, written from its documentation."""
 
     era = "freehold without claims-used-first"
 
@@ -29,21 +29,21 @@ class UsedFirst(freehold.Rule):
 
 
 def measures(result, variant):
-    """The measures of a variant by their names, without what depends on the machine."""
+    """The measures of a variant by name, without values that depend on the machine."""
     header, *rows = untimed(result.table.to_csv())
     at = header.index("variant")
     return [row[:at] + row[at + 1 :] for row in rows if row[at] == variant]
 
 
-def test_a_rule_places_as_the_era_that_has_it(traces):
+def test_a_python_rule_places_pages_like_the_era_with_that_rule(traces):
     eras = ["freehold", "freehold without claims-used-first"]
     result = freehold.compare(traces / "file-churn-3.arrows", eras=eras, rules=[UsedFirst], replicates=1)
-    by_era, by_nobody, by_rule = (measures(result, name) for name in [*eras, f"{UsedFirst.era} with UsedFirst"])
+    by_era, without, by_rule = (measures(result, name) for name in [*eras, f"{UsedFirst.era} with UsedFirst"])
     assert by_era and by_era == by_rule
-    assert by_era != by_nobody, "the trace never needs the rule"
+    assert by_era != without, "the trace never needs the rule"
 
 
-def test_rules_stand_in_one_table_with_the_eras(traces):
+def test_rules_and_eras_are_in_one_table(traces):
     class Nothing:
         name = "never-claims"
 
@@ -59,26 +59,26 @@ def test_rules_stand_in_one_table_with_the_eras(traces):
         for variant, measure, value in zip(table["variant"], table["measure"], table["value"], strict=True)
         if measure == "claims"
     }
-    # Where types should not mix a request claims free pageblocks, and no rule is arguments.
+    # A request that must not mix types claims free pageblocks, without a call of the rule.
     assert claims["linux-7.3"] > claims["linux-7.3 with never-claims"]
     assert len(set(table["variant"])) >= 6
 
 
-def test_a_rule_tidies(traces):
+def test_a_rule_gets_pageblocks_to_tidy(traces):
     seen = []
 
     class Watches:
         era = "linux-7.3"
 
         def chore(self, pageblock):
-            held = (pageblock.unmovable, pageblock.movable, pageblock.reclaimable, pageblock.reserved)
-            seen.append(pageblock.free + pageblock.percpu + sum(held) <= pageblock.pages)
+            in_use = (pageblock.unmovable, pageblock.movable, pageblock.reclaimable, pageblock.reserved)
+            seen.append(pageblock.free + pageblock.percpu + sum(in_use) <= pageblock.pages)
 
     freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[Watches], replicates=1)
     assert seen and all(seen)
 
 
-def test_a_rule_gives_pageblocks_their_type(traces):
+def test_a_rule_can_retype_and_empty_pageblocks(traces):
     class Retypes:
         def chore(self, pageblock):
             immovable = pageblock.unmovable + pageblock.reserved
@@ -114,16 +114,16 @@ def raises(self, wanted, offers):
         (type("Wrong", (), {"steal": raises, "era": "linux-2.6"}), freehold.InputError, "the eras are linux-6.1"),
         (type("Wrong", (), {"claim": raises, "__init__": lambda self, more: None}), TypeError, "more"),
         (type("Wrong", (), {"chore": lambda self, pageblock: "CMA"}), freehold.InputError, "returned 'CMA' from chore"),
-        (type("Wrong", (), {"claim": raises, "era": "linux-6.1"}), freehold.InputError, "would never be arguments"),
+        (type("Wrong", (), {"claim": raises, "era": "linux-6.1"}), freehold.InputError, "would never be called"),
         (UsedFirst(), freehold.InputError, "a class is needed"),
     ],
 )
-def test_a_rule_that_is_wrong_ends_the_comparison_with_its_own_error(traces, wrong, error, sentence):
+def test_an_invalid_rule_ends_the_comparison_with_its_error(traces, wrong, error, sentence):
     with pytest.raises(error, match=sentence):
         freehold.compare(traces / "file-churn-3.arrows", eras=["linux-7.3"], rules=[wrong], replicates=4)
 
 
-def test_a_rule_that_takes_what_it_was_not_offered_is_refused_by_name(traces):
+def test_a_rule_that_chooses_a_block_not_offered_is_refused(traces):
     class Late:
         def __init__(self):
             self.kept = None
@@ -137,15 +137,15 @@ def test_a_rule_that_takes_what_it_was_not_offered_is_refused_by_name(traces):
 
 
 def test_a_comparison_with_a_slow_rule_is_interrupted(traces):
-    arguments = threading.Event()
+    called = threading.Event()
 
     class Slow:
         def claim(self, wanted, offers):
-            arguments.set()
+            called.set()
             time.sleep(0.05)
 
     def stop(followed, planned):
-        if arguments.is_set():
+        if called.is_set():
             raise KeyboardInterrupt
 
     began = time.monotonic()

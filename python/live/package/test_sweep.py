@@ -20,7 +20,7 @@ def shards(folder):
 
 @pytest.fixture
 def three(small, tmp_path):
-    """Two good traces and one that is damaged."""
+    """Two good traces and a damaged one."""
     poisoned = tmp_path / "poisoned.arrows"
     poisoned.write_bytes(small[0].read_bytes()[:-1000])
     return [small[0], poisoned, small[1]]
@@ -33,11 +33,11 @@ def test_a_dataset_has_the_rows_of_the_sweep(three, tmp_path):
     assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
     assert len(shards(into)) == 6
     dataset = f"read_parquet('{into}/**/*.parquet', hive_partitioning=true, union_by_name=true)"
-    rows = duckdb.sql(f"select trace, count(*), count(error), count(chance_steals_mean) from {dataset} group by all").fetchall()
+    rows = duckdb.sql(f"select trace, count(*), count(error), count(replicates_steals_mean) from {dataset} group by all").fetchall()
     assert sorted(rows) == sorted((str(trace), 4, *((4, 0) if "poisoned" in str(trace) else (0, 4))) for trace in three)
 
 
-def test_what_is_finished_is_never_run_again(three, tmp_path):
+def test_finished_runs_are_not_repeated(three, tmp_path):
     into = tmp_path / "runs"
     first = freehold.sweep(three, replicates=1, into=into, runs_a_shard=1, **SETTINGS)
     kept = {path: path.stat().st_mtime_ns for path in shards(into)}
@@ -50,7 +50,7 @@ def test_what_is_finished_is_never_run_again(three, tmp_path):
     assert changed == {missing, damaged}
 
 
-def test_another_sweep_does_not_get_into_the_dataset(three, tmp_path):
+def test_a_dataset_refuses_another_sweep(three, tmp_path):
     into = tmp_path / "runs"
     freehold.sweep(three[0], replicates=1, into=into, **SETTINGS)
     with pytest.raises(freehold.InputError, match="is of a sweep with other traces, settings or another version"):
@@ -61,13 +61,13 @@ def test_another_sweep_does_not_get_into_the_dataset(three, tmp_path):
             freehold.sweep(three[0], replicates=1, into=into, **SETTINGS)
 
 
-def test_a_full_disk_loses_nothing(small, tmp_path):
+def test_finished_shards_survive_a_full_disk(small, tmp_path):
     into = tmp_path / "runs"
     arguments = f"import freehold; freehold.sweep({str(small[0])!r}, replicates=1, into={str(into)!r}, runs_a_shard=1, counts=[True, False])"
     subprocess.run([sys.executable, "-c", arguments], check=True)
     assert len(shards(into)) == 2
     shards(into)[1].unlink()
-    # No file may have more than 4 KiB, as if there were no room for more.
+    # Files are limited to 4 KiB, like on a full disk.
     limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))"
     full = subprocess.run([sys.executable, "-c", f"{limit}; {arguments}"], capture_output=True, text=True)
     assert "the finished shards are kept: make room and start the same sweep again" in full.stderr
@@ -76,7 +76,7 @@ def test_a_full_disk_loses_nothing(small, tmp_path):
     assert len(shards(into)) == 2
 
 
-def test_the_memory_that_is_declared_is_enough(c_build, small):
+def test_the_declared_memory_is_sufficient(c_build, small):
     for trace in (c_build, small[0]):
         program = f"""
 import re
@@ -86,13 +86,13 @@ rows, kept = next(sweep.shards(4)).done(threads=1)
 assert kept and '"error":null' in rows[0]
 used = int(re.search(r"VmHWM:\\s+(\\d+) kB", open("/proc/self/status").read())[1]) << 10
 declared = _sweep.memory_bytes({str(trace)!r})
-# Python and Ray have 128 MiB of it.
+# 128 MiB of it are for Python and Ray.
 assert (declared - (128 << 20)) // 4 < used < declared, (used, declared)
 """
         subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_the_program_does_the_same(three, tmp_path):
+def test_the_program_does_the_same_sweep(three, tmp_path):
     program = [os.path.join(os.path.dirname(sys.executable), "freehold-sweep")]
     into = tmp_path / "runs"
     vary = ["--vary", "counts=on,off", "--vary", "watermark_boost_factor=0,15000"]
@@ -106,7 +106,7 @@ def test_the_program_does_the_same(three, tmp_path):
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
-def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
+def test_finished_runs_survive_an_interruption(small, tmp_path, ending):
     into = tmp_path / "runs"
     program = os.path.join(os.path.dirname(sys.executable), "freehold-sweep")
     factors = ",".join(str(factor) for factor in range(0, 40_000, 1000))
@@ -118,7 +118,7 @@ def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
     begun.send_signal(ending)
     said = begun.communicate()[1]
     if ending == signal.SIGINT:
-        assert begun.returncode == 130 and "interrupted; what is finished is kept in" in said
+        assert begun.returncode == 130 and "interrupted; finished runs are kept in" in said
     kept = {path: path.stat().st_mtime_ns for path in shards(into)}
     assert 3 <= len(kept) < 40
     done = subprocess.run(command, capture_output=True, text=True)
@@ -131,7 +131,7 @@ def test_what_was_finished_before_the_end_is_kept(small, tmp_path, ending):
     assert untimed(result.table.to_csv()) == untimed(plain.table.to_csv())
 
 
-def test_a_damaged_note_of_what_was_asked_is_named(small, tmp_path):
+def test_a_damaged_file_of_arguments_is_named(small, tmp_path):
     into = tmp_path / "runs"
     freehold.sweep(small[0], replicates=1, into=into, counts=[True])
     (into / "_freehold.json").write_text("{")
@@ -139,6 +139,6 @@ def test_a_damaged_note_of_what_was_asked_is_named(small, tmp_path):
         freehold.sweep(small[0], replicates=1, into=into, counts=[True])
 
 
-def test_a_place_of_no_known_kind_is_told(small):
+def test_a_url_of_an_unknown_kind_is_an_error(small):
     with pytest.raises(freehold.InputError, match="foo://runs cannot be opened: "):
         freehold.sweep(small[0], replicates=1, into="foo://runs", counts=[True])

@@ -7,7 +7,7 @@ import pytest
 import freehold
 
 
-def test_everybody_takes_the_events_as_they_are(c_build):
+def test_arrow_libraries_accept_the_events(c_build):
     trace = freehold.Trace(c_build)
     counted = trace.info["summary"]["kinds"]
     events = trace.events()
@@ -25,11 +25,11 @@ def test_everybody_takes_the_events_as_they_are(c_build):
     [(blocks, pages)] = duckdb.sql(sql).fetchall()
     assert (blocks, pages) == (counted["alloc"], 852_825)
     assert len(pandas.DataFrame.from_arrow(events)) == table.num_rows
-    # As docs/guide/python.md says.
+    # The number in docs/guide/python.md.
     assert round(table.nbytes / table.num_rows, 1) == 47.3
 
 
-def test_the_machine_is_what_was_recorded(c_build):
+def test_the_machine_is_the_recorded_one(c_build):
     machine = freehold.Trace(c_build).machine
     assert machine["cpus"] == 2
     assert machine["page_bytes"] == 4096
@@ -37,7 +37,7 @@ def test_the_machine_is_what_was_recorded(c_build):
     assert "Normal" in [zone["name"] for zone in machine["zones"]]
 
 
-def test_errors_are_the_sentences_of_the_command_line(c_build, tmp_path):
+def test_errors_have_the_messages_of_the_command_line(c_build, tmp_path):
     with pytest.raises(freehold.InputError, match="nothing.arrows: the trace cannot be opened; check the path"):
         freehold.Trace(tmp_path / "nothing.arrows")
     cut = tmp_path / "cut.arrows"

@@ -15,18 +15,18 @@ def parameters(function):
     return [part.arg for part in [*given.args, *filter(None, [given.vararg]), *given.kwonlyargs, *filter(None, [given.kwarg])]]
 
 
-def test_every_name_has_its_type():
+def test_every_name_has_a_type():
     typed = {node.name for node in stub() if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     assert typed | {"__version__"} == set(freehold.__all__)
 
 
-def test_functions_take_what_their_types_say():
+def test_functions_have_the_typed_parameters():
     for node in stub():
         if isinstance(node, ast.FunctionDef):
             assert parameters(node) == list(inspect.signature(getattr(freehold, node.name)).parameters), node.name
 
 
-def test_classes_have_what_their_types_say():
+def test_classes_have_the_typed_members():
     for of_class in [node for node in stub() if isinstance(node, ast.ClassDef)]:
         real = getattr(freehold, of_class.name)
         named = set()

@@ -10,12 +10,12 @@ use crate::arrow::failed;
 use crate::error::{AllocError, BlockError, BugError, FreeError, InputError};
 use crate::table::Table;
 
-/// The most pages of a memory: 64 GiB with pages of 4 KiB, whose tables take 170 MB.
+/// The largest number of pages of a memory: 64 GiB with pages of 4 KiB, with tables of 170 MB.
 const MOST_PAGES: u64 = 1 << 24;
 
-/// One zone of memory as Linux's page allocator keeps it, without any memory behind it.
+/// The page allocator of one zone, without real memory.
 ///
-/// Frames are numbers. Nothing moves pages or reclaims them, so that a request which finds no block fails.
+/// Frames are numbers. Pages are neither moved nor reclaimed, so that a request without a free block fails.
 #[pyclass(frozen, module = "freehold")]
 pub(crate) struct Memory {
     keeper: Keeper,
@@ -30,11 +30,11 @@ fn order(number: u8) -> PyResult<Order> {
 
 fn migratetype(name: &str) -> PyResult<(Migratetype, GfpFlags)> {
     let flags = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
-    let asked = flags.map(|gfp| (gfp.migratetype(), gfp));
-    let found = asked.into_iter().find(|(kind, _)| kind.name().eq_ignore_ascii_case(name));
+    let known = flags.map(|gfp| (gfp.migratetype(), gfp));
+    let found = known.into_iter().find(|(kind, _)| kind.name().eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
-        let known = asked.map(|(kind, _)| kind.name()).join(", ");
-        InputError::new_err(format!("{name:?}: requests are {known}"))
+        let names = known.map(|(kind, _)| kind.name()).join(", ");
+        InputError::new_err(format!("{name:?}: requests are {names}"))
     })
 }
 
@@ -59,8 +59,9 @@ fn table(columns: Columns) -> PyResult<Table> {
 
 #[pymethods]
 impl Memory {
-    /// A zone of free pages. `era` names a generation of the allocator, with systems or rules if wanted, such as
-    /// "linux-7.3 without hygiene". With `as_linux` there are watermarks and per-CPU lists as Linux computes them.
+    /// Creates a zone of free pages. `era` names a generation of the allocator, optionally with systems or rules,
+    /// such as "linux-7.3 without hygiene". With `as_linux`, the zone has the watermarks and per-CPU lists that Linux
+    /// computes.
     #[new]
     #[pyo3(signature = (pages=8192, *, era="linux-7.3", start=0, cpus=1, max_order=10, pageblock_order=9, as_linux=false))]
     #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
@@ -107,7 +108,8 @@ impl Memory {
         answer.map_err(|error| FreeError::new_err(format!("frame {pfn:#x}: {error}")))
     }
 
-    /// Isolates the pageblock around a frame: its free pages cannot be allocated, and pages freed into it become such.
+    /// Isolates the pageblock around a frame. Its free pages cannot be allocated, nor pages that are freed into it
+    /// later.
     fn isolate(&self, py: Python<'_>, pfn: u64) -> PyResult<()> {
         self.of_block(py, pfn, |zone, pfn| {
             zone.isolate_block(pfn)?;
@@ -125,12 +127,12 @@ impl Memory {
         self.of_block(py, pfn, |zone, pfn| zone.unisolate_block(pfn))
     }
 
-    /// Gives back what per-CPU lists hold.
+    /// Returns the pages of all per-CPU lists to the zone.
     fn drain(&self, py: Python<'_>) -> PyResult<()> {
         self.ask(py, |engine, _| engine.drain_all())
     }
 
-    /// The free blocks by order and migratetype: a row for each order, a column for each type.
+    /// The free blocks by order and migratetype, with a row for each order and a column for each type.
     fn counts(&self, py: Python<'_>) -> PyResult<Table> {
         let lists =
             self.ask(py, |engine, _| engine.zones().iter().map(freehold::Zone::list_lengths).collect())?;
@@ -146,12 +148,12 @@ impl Memory {
         table(columns)
     }
 
-    /// What each pageblock is of and holds, in pages.
+    /// The type and the contents of each pageblock, in pages.
     fn pageblocks(&self, py: Python<'_>) -> PyResult<Table> {
         table(pageblocks::columns(&self.blocks(py)?))
     }
 
-    /// Every fallback so far: which type was asked for, which type's block was found, and whether its pageblock was claimed.
+    /// All fallbacks so far: the requested type, the type of the found block, and whether its pageblock was claimed.
     fn fallbacks(&self, py: Python<'_>) -> PyResult<Table> {
         let events = self.ask(py, |_, fallbacks| fallbacks.all())?;
         let numbers = |of: &dyn Fn(&freehold::ExtFrag) -> u64| {
@@ -169,13 +171,13 @@ impl Memory {
         table(columns)
     }
 
-    /// The pages on free lists.
+    /// The number of pages on free lists.
     #[getter]
     fn free_pages(&self, py: Python<'_>) -> PyResult<u64> {
         self.ask(py, |engine, _| engine.zones().iter().map(freehold::Zone::free_pages).sum())
     }
 
-    /// The state as `/proc/pagetypeinfo` shows it.
+    /// The state in the format of `/proc/pagetypeinfo`.
     fn pagetypeinfo(&self, py: Python<'_>) -> PyResult<String> {
         self.ask(py, |engine, _| {
             let mut text = String::new();
@@ -191,7 +193,8 @@ impl Memory {
         checked.map_err(BugError::new_err)
     }
 
-    /// A picture of the pageblocks as SVG: a box for each, framed in the colour of its type, filled by what it holds.
+    /// A picture of the pageblocks as SVG: a box for each, with a frame in the colour of its type, filled by its
+    /// contents.
     fn picture(&self, py: Python<'_>) -> PyResult<String> {
         Ok(pageblocks::picture(&self.blocks(py)?, self.setup.pageblock_order.pages()))
     }

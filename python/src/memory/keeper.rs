@@ -1,4 +1,4 @@
-//! A thread that keeps an engine, whose tables borrow from the thread's own memory.
+//! A thread that owns an engine, whose tables borrow memory of the thread.
 
 use std::mem::MaybeUninit;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,10 +14,10 @@ use parking_lot::RawMutex;
 /// The engine of a keeper.
 pub(super) type Engine<'m> = freehold::Memory<'m, (RawMutex, RawMutex, Fallbacks)>;
 
-/// What a keeper is asked to do.
+/// A job for the thread of a keeper.
 type Job = Box<dyn FnOnce(&Engine<'_>, &Fallbacks) + Send>;
 
-/// Notes each fallback.
+/// A record of all fallbacks.
 #[derive(Debug, Default)]
 pub(super) struct Fallbacks(parking_lot::Mutex<Vec<ExtFrag>>);
 
@@ -36,7 +36,7 @@ impl Tracepoints for Fallbacks {
     }
 }
 
-/// How the memory is set up.
+/// The configuration of the memory.
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     pub(super) start: Pfn,
@@ -45,7 +45,7 @@ pub(super) struct Setup {
     pub(super) max_order: Order,
     pub(super) pageblock_order: Order,
     pub(super) switches: Switches,
-    /// True for watermarks and CPUs' lists as Linux computes them; otherwise there are neither.
+    /// True for watermarks and per-CPU lists as Linux computes them; false for none of them.
     pub(super) as_linux: bool,
 }
 
@@ -61,25 +61,25 @@ impl Setup {
     }
 }
 
-/// A thread with an engine. It ends with this.
+/// A handle of a thread with an engine. The thread ends when the handle is dropped.
 #[derive(Debug)]
 pub(super) struct Keeper {
     jobs: Mutex<Sender<Job>>,
 }
 
 impl Keeper {
-    /// Starts a thread whose engine has all pages free.
+    /// Starts a thread with an engine whose pages are all free.
     ///
     /// # Errors
-    /// The engine refuses the set-up, or there is no room for another thread.
+    /// The engine refuses the configuration, or no further thread can be started.
     pub(super) fn new(setup: Setup) -> Result<Self, String> {
         let (jobs, to_do) = channel();
-        let (told, outcome) = channel();
+        let (ready, outcome) = channel();
         let thread = thread::Builder::new().name("freehold memory".to_owned());
         let started = thread.spawn(move || {
-            let refused = keep(&setup, &to_do, || drop(told.send(None)));
+            let refused = keep(&setup, &to_do, || drop(ready.send(None)));
             if let Err(error) = refused {
-                drop(told.send(Some(error.to_string())));
+                drop(ready.send(Some(error.to_string())));
             }
         });
         started.map_err(|error| format!("no further thread can be started: {error}"))?;
@@ -90,7 +90,7 @@ impl Keeper {
         }
     }
 
-    /// Returns what `job` finds in the engine; `None` if the thread has ended, which is a bug.
+    /// Runs `job` on the thread and returns its result; `None` if the thread has ended, which is a bug.
     pub(super) fn ask<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Engine<'_>, &Fallbacks) -> T + Send + 'static,
@@ -102,7 +102,7 @@ impl Keeper {
     }
 }
 
-/// Sets an engine up and does jobs with it until nobody has further ones.
+/// Creates an engine and runs jobs with it until the sender of jobs is dropped.
 fn keep(setup: &Setup, to_do: &Receiver<Job>, ready: impl FnOnce()) -> Result<(), SetupError> {
     let zones = [setup.zone()];
     let config = MemoryConfig {

@@ -1,4 +1,4 @@
-//! The engine, for teaching: one zone of memory, in which Python allocates, frees and looks.
+//! The engine, for teaching: one zone of memory, in which Python code allocates, frees and inspects pages.
 
 mod class;
 mod keeper;

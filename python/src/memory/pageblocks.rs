@@ -1,14 +1,14 @@
-//! Pageblocks as a table, and as a picture.
+//! Pageblocks as a table and as a picture.
 
 use std::fmt::Write as _;
 
 use freehold::PageblockUse;
 use freehold_lab::{Column, Columns};
 
-/// The colours of what a pageblock holds: unmovable, movable and reclaimable pages, those on CPUs' lists.
+/// The colours of a pageblock's contents: unmovable, movable and reclaimable pages, and pages on per-CPU lists.
 const COLOURS: [&str; 4] = ["#d55e00", "#0072b2", "#e69f00", "#999999"];
 
-/// Pageblocks in a row of the picture.
+/// The number of pageblocks in a row of the picture.
 const IN_A_ROW: usize = 32;
 
 /// The size of a pageblock in the picture.
@@ -33,7 +33,7 @@ pub(super) fn columns(pageblocks: &[PageblockUse]) -> Columns {
     columns
 }
 
-/// Returns a picture: a box for each pageblock, framed in the colour of its type and filled by what it holds.
+/// Returns a picture: a box for each pageblock, with a frame in the colour of its type, filled by its contents.
 pub(super) fn picture(pageblocks: &[PageblockUse], pages: u64) -> String {
     let rows = pageblocks.len().div_ceil(IN_A_ROW);
     let mut svg = format!(

@@ -7,22 +7,22 @@ use crate::output::Report;
 use crate::peers;
 use crate::tables;
 
-/// One benchmark.
+/// A benchmark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bench {
-    /// What a reader of statistics costs a task that allocates.
+    /// The cost of a reader of statistics for a task that allocates.
     PageAlloc,
     /// The time to read the free blocks.
     PageTypeInfo,
-    /// How long the zone lock is held while files are read into fragmented memory.
+    /// The zone lock's hold times while files are read into fragmented memory.
     Refill,
-    /// How long exiting threads delay each other.
+    /// The delays between exiting threads.
     Drain,
-    /// What counting per migratetype costs.
+    /// The cost of counting per migratetype.
     Counts,
-    /// What a call costs in zones of up to 1 TiB.
+    /// The cost of a call in zones of up to 1 TiB.
     Scale,
-    /// What reading this machine's free blocks costs a process that takes page faults.
+    /// The cost of reading this machine's free blocks for a process that takes page faults.
     Sensor,
     /// The engine beside other page-frame allocators.
     #[cfg(feature = "peers")]
@@ -30,7 +30,7 @@ pub enum Bench {
 }
 
 impl Bench {
-    /// The benchmarks of the engine that this build has, which `all` names.
+    /// The engine's benchmarks in this build, which `all` runs.
     pub const ALL: &[Self] = &[
         Self::PageAlloc,
         Self::PageTypeInfo,
@@ -42,7 +42,7 @@ impl Bench {
         Self::Peers,
     ];
 
-    /// Returns the benchmark of this name, including those of the machine.
+    /// Returns the benchmark of this name, including those that measure the machine.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().chain([&Self::Sensor]).copied().find(|bench| bench.name() == name)
     }

@@ -23,7 +23,7 @@ pub enum BenchError {
     Wrong {
         /// The name of the side.
         side: String,
-        /// What it did.
+        /// The wrong behaviour.
         what: String,
     },
     /// The system does not let a thread be pinned.
@@ -32,7 +32,7 @@ pub enum BenchError {
     /// A picture could not be drawn: an error in Freehold.
     #[error("the picture cannot be drawn: {what}")]
     Picture {
-        /// What went wrong.
+        /// The fault.
         what: String,
     },
     /// A side in another process did not work.
@@ -40,16 +40,16 @@ pub enum BenchError {
     Outside {
         /// The name of the side.
         side: String,
-        /// What went wrong.
+        /// The fault.
         what: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// This process, a side, cannot read from the benchmark or answer it.
-    #[error("the benchmark that asks cannot be answered; start this program by --outside")]
+    #[error("the other benchmark cannot be answered; this program is started by its option --outside")]
     Talk(#[source] std::io::Error),
     /// The machine lacks memory for the benchmark.
-    #[error("{} MiB of memory cannot be had for the benchmark; free some, or run it with --quick", bytes >> 20)]
+    #[error("{} MiB of memory are not available for the benchmark; free some, or run it with --quick", bytes >> 20)]
     Memory {
         /// The requested bytes.
         bytes: u64,
@@ -63,7 +63,7 @@ pub enum BenchError {
     /// The options do not fit the benchmark.
     #[error("{what}")]
     Options {
-        /// What does not fit, and what would.
+        /// The misfit, and the remedy.
         what: String,
     },
     /// A thread of a benchmark panicked: an error in Freehold.

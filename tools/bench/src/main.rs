@@ -12,35 +12,36 @@ use freehold_bench::{Bench, Options, Outside, Report, Scale, Work};
 use freehold_measure::Environment;
 use serde::Serialize;
 
-/// Measure the engine on this machine: a table for each of its systems
+/// Measure the engine on this machine, and print tables
 #[derive(Parser)]
 #[command(name = "cargo xtask bench")]
 struct Arguments {
-    /// Which table, or all.
+    /// Table to measure, or `all`
     #[arg(value_parser = parse_table, value_name = "TABLE")]
     table: Tables,
-    /// Fewer rounds: all tables in under three minutes.
+    /// Run fewer rounds: all tables take under three minutes
     #[arg(long)]
     quick: bool,
-    /// Also write the figures as JSON.
+    /// Also write the figures as JSON to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Also draw the figures as an SVG picture; in a folder that is there, a picture of each table.
+    /// Also draw an SVG picture to this file, or one for each table to this folder
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Orders for pagealloc instead of 4, 0 and 9; may be given several times.
+    /// Order for pagealloc instead of 4, 0 and 9; may be repeated
     #[arg(long = "order", value_parser = parse_order, value_name = "N")]
     orders: Vec<Order>,
-    /// Another side for peers: a program that docs/evidence/benchmarks.md describes; may be given several times.
+    // docs/evidence/benchmarks.md describes the protocol.
+    /// Program that measures another allocator for peers; may be repeated
     #[arg(long, value_name = "PROGRAM")]
     outside: Vec<PathBuf>,
-    /// Another side for peers: a User-Mode Linux that `cargo xtask oracle` has built.
+    /// User-Mode Linux, built by `cargo xtask oracle`, as another side of peers
     #[arg(long, value_name = "KERNEL")]
     linux: Vec<PathBuf>,
-    /// Be a side of another run: the engine's locked handle.
+    /// Measure the engine's locked handle as a side of another run
     #[arg(long, hide = true)]
     serve: bool,
-    /// One side's work alone, as the counting of instructions asks for it.
+    /// Do only one side's work, for a tool that counts instructions
     #[arg(long, hide = true, value_name = "WORK")]
     work: Option<Work>,
 }
@@ -49,7 +50,7 @@ struct Arguments {
 #[derive(Clone, Debug)]
 struct Tables(Vec<Bench>);
 
-/// What `--json` writes.
+/// The content of the file of `--json`.
 #[derive(Serialize)]
 struct Measured<'a> {
     environment: &'a Environment,
@@ -138,7 +139,7 @@ fn parse_order(text: &str) -> Result<Order, String> {
     text.parse()
         .ok()
         .and_then(Order::of_linux)
-        .ok_or_else(|| format!("an order of the memory that is measured is 0 to {}", Order::MAX_PAGE_ORDER))
+        .ok_or_else(|| format!("an order is a number from 0 to {}", Order::MAX_PAGE_ORDER))
 }
 
 fn parse_table(name: &str) -> Result<Tables, String> {
@@ -149,6 +150,6 @@ fn parse_table(name: &str) -> Result<Tables, String> {
         let known: Vec<_> = Bench::ALL.iter().map(|bench| bench.name()).collect();
         let others =
             if cfg!(feature = "peers") { "" } else { "; peers by cargo xtask bench --peers -- peers" };
-        format!("the tables are {}, all of these by `all`, and sensor{others}", known.join(", "))
+        format!("the tables are {}, which `all` measures, and sensor{others}", known.join(", "))
     })
 }

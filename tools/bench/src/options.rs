@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use freehold::Order;
 
-/// How much is measured.
+/// The size of the measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scale {
     /// A few milliseconds, for tests.
@@ -27,7 +27,7 @@ pub enum Outside {
 /// The options of a benchmark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// How much is measured.
+    /// The size of the measurements.
     pub scale: Scale,
     /// The orders of `pagealloc`; empty for 4, 0 and 9.
     pub orders: Vec<Order>,

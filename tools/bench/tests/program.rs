@@ -1,4 +1,4 @@
-//! The program as far as it takes no time.
+//! Tests of the command line that do not measure.
 
 use std::process::{Command, Output, Stdio};
 
@@ -31,19 +31,19 @@ fn said(words: &str) -> String {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn invalid_arguments_are_refused() {
     fails("nothing", &["nothing", "pagealloc", "drain", "all"]);
     fails("pagealloc --order 11", &["0 to 10"]);
     fails("counts --work split", &["route:side:times"]);
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_noticed_first() {
+fn unwritable_output_file_fails_before_measuring() {
     fails("all --json missing/figures.json", &["missing/figures.json cannot be created"]);
 }
 
 #[test]
-fn work_to_count_instructions_of_says_its_digest() {
+fn option_work_prints_the_digest() {
     let first = said("counts --work list:beside:5");
     assert_eq!(first.trim_end().len(), 16, "{first}");
     for side in ["without", "derived"] {
@@ -53,7 +53,7 @@ fn work_to_count_instructions_of_says_its_digest() {
 }
 
 #[test]
-fn sides_outside_are_for_the_table_that_has_them() {
+fn options_for_other_processes_need_the_table_peers() {
     fails("counts --outside /bin/true", &["--outside", "peers"]);
     fails("drain --linux /bin/true", &["--linux", "peers"]);
 }
@@ -66,7 +66,7 @@ mod outside {
     use super::{fails, program};
 
     #[test]
-    fn a_side_that_cannot_be_asked_is_named_with_a_remedy() {
+    fn unusable_other_process_is_named_with_a_remedy() {
         fails(
             "peers --linux /missing/linux",
             &["--linux /missing/linux: cannot be started", "cargo xtask oracle"],
@@ -80,12 +80,12 @@ mod outside {
             "peers --linux /bin/true",
             &["--linux /bin/true: ended without an answer, exit status: 0", "cargo xtask oracle"],
         );
-        // It says what it does not understand.
+        // The error quotes the program's own output.
         fails("peers --linux /bin/ls", &["--linux /bin/ls: ended without", "cannot access"]);
     }
 
     #[test]
-    fn the_engine_is_a_side_of_another_run() {
+    fn option_serve_answers_another_run() {
         let mut command = program("peers --serve");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");

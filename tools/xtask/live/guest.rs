@@ -1,10 +1,10 @@
-//! What `cargo xtask dist` left below `target/handed-out` runs on a kernel of Debian's for each processor, in QEMU.
+//! Tests that the programs of `cargo xtask dist` below `target/handed-out` run on a Debian kernel for each processor.
 
 use std::process::Command;
 
 use freehold_needs::{can, has_program};
 
-/// Boots the newest kernel of that package, in which every command runs; otherwise `test` is skipped.
+/// Boots the newest kernel of that package, and runs every command there. Skips `test` if a program is missing.
 fn boots(arch: &str, package: &str, emulator: &str, test: &str) {
     let root = xtask::root();
     let program =

@@ -1,4 +1,4 @@
-//! What `cargo xtask dist` left below `target/handed-out`: it is installed in a root that has nothing else, and runs.
+//! Tests that the package of `cargo xtask dist` below `target/handed-out` installs and runs in an empty root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use freehold_needs::{can, has_program, is_root};
 
-/// The folder of what is handed out.
+/// The folder of the release.
 fn folder() -> PathBuf {
     xtask::root().join("target/handed-out")
 }
@@ -24,7 +24,7 @@ fn ran(command: &mut Command) -> Output {
     command.output().expect("the command can be started")
 }
 
-/// A root with nothing in it but the package.
+/// A root that contains only the package.
 struct Root(tempfile::TempDir);
 
 impl Root {
@@ -53,8 +53,8 @@ impl Root {
 }
 
 #[test]
-fn the_package_runs_where_nothing_else_is() {
-    let test = "the_package_runs_where_nothing_else_is";
+fn package_runs_in_an_empty_root() {
+    let test = "package_runs_in_an_empty_root";
     let Some(package) = package(test) else { return };
     if !is_root(test) || !has_program("dpkg", test) || !has_program("unshare", test) {
         return;
@@ -64,17 +64,17 @@ fn the_package_runs_where_nothing_else_is() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("sensor: BPF and /proc; libc: musl, static"), "{said}");
     // The README's commands.
-    let (code, said) = root.freehold("check --size 2M --blocks 200");
+    let (code, said) = root.freehold("check --need 2M=200");
     assert!(code.is_some_and(|code| code < 3), "{code:?}: {said}");
     assert!(said.contains("200 blocks of 2 MiB (order 9)"), "{said}");
-    let (code, said) = root.freehold("generate mmap-read -o /tmp/m.arrows");
+    let (code, said) = root.freehold("dev generate mmap-read -o /tmp/m.arrows");
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = root.freehold("replay /tmp/m.arrows --era linux-6.12");
     assert_eq!(code, Some(0), "{said}");
     let (code, said) = root.freehold("snapshot");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("Free pages count per migrate type at order"), "{said}");
-    // The sensor's object loads, if this kernel lets anybody load one.
+    // The sensor's object loads if this kernel allows it.
     let (code, said) = root.freehold("snapshot --sensor bpf --format buddyinfo");
     let can_load = Path::new("/sys/kernel/btf/vmlinux").exists();
     assert_eq!(code, Some(if can_load { 0 } else { 3 }), "{said}");
@@ -118,8 +118,8 @@ fn the_package_has_manual_completions_unit_and_licences() {
 }
 
 #[test]
-fn the_sums_are_of_the_files() {
-    let test = "the_sums_are_of_the_files";
+fn checksums_match_the_files() {
+    let test = "checksums_match_the_files";
     if package(test).is_none() {
         return;
     }

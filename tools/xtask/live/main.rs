@@ -1,4 +1,4 @@
-//! Tests of what the workshop makes: they need QEMU, a browser, root, or what `cargo xtask dist` has left.
+//! Tests of the results of cargo xtask. They need QEMU, a browser, root, or the files of `cargo xtask dist`.
 
 mod demo;
 mod guest;

@@ -1,4 +1,4 @@
-//! The page that replays traces, in a real browser and from disk.
+//! Tests of the page that replays traces, in a real browser and from disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,9 @@ use freehold_needs::{Browser, can, wait_for};
 use freehold_trace::{ReadOptions, TraceReader};
 use serde_json::{Value, json};
 
-/// The most that the page may have, with the sample trace in it.
+/// The largest permitted size of the page with its sample trace.
+///
+/// Units: bytes.
 const MOST_BYTES: u64 = 3_000_000;
 
 fn root() -> &'static Path {
@@ -37,22 +39,22 @@ fn url(page: &Path) -> String {
     format!("file://{}", page.display())
 }
 
-/// When something happened, in milliseconds since the page was opened.
+/// Returns the time of a mark in milliseconds since the page was opened. Waits for the mark.
 fn mark(browser: &Browser, name: &str) -> f64 {
     let script = format!("return performance.getEntriesByName('{name}')[0]?.startTime ?? null");
     wait_for(name, || browser.run(&script).as_f64())
 }
 
-/// Opens the page, waits for the replay of its sample, and returns after how many milliseconds it could be used.
+/// Opens the page, and waits for the replay of its sample. Returns the milliseconds until the page could be used.
 fn open(browser: &Browser, page: &Path, fragment: &str) -> f64 {
-    // An address that differs only in its fragment would not be loaded again.
+    // The browser does not load an address again that differs only in its fragment.
     browser.open("about:blank");
     browser.open(&(url(page) + fragment));
     mark(browser, "replayed");
     mark(browser, "interactive")
 }
 
-/// Opens a trace in the page, and waits until it was replayed.
+/// Opens a trace in the page, and waits for its replay.
 fn replay(browser: &Browser, trace: &Path) {
     browser.run("performance.clearMarks('replayed')");
     browser.choose("#open", trace);
@@ -60,7 +62,7 @@ fn replay(browser: &Browser, trace: &Path) {
     settled(browser);
 }
 
-/// Waits until what the page was told is shown.
+/// Waits until the page shows the result of the last file.
 fn settled(browser: &Browser) {
     wait_for("sums", || {
         let state = browser.text("#replay-state");
@@ -76,12 +78,12 @@ fn slide(browser: &Browser, to: &str) {
     ));
 }
 
-/// The largest map of a side as a picture.
+/// Returns the largest map of a side as a picture.
 fn map(browser: &Browser, side: u32) -> Value {
     browser.run(&format!("return [...document.querySelectorAll('#side-{side} canvas')].pop().toDataURL()"))
 }
 
-/// A row of the table of both eras: the numbers of the left and the right one.
+/// Returns a row of the table of both eras: the numbers of the left and of the right era.
 fn row(browser: &Browser, name: &str) -> [u64; 2] {
     let script = format!(
         "const row = [...document.querySelectorAll('#sums tbody tr')].find((row) => row.firstChild.textContent === '{name}'); \
@@ -91,7 +93,7 @@ fn row(browser: &Browser, name: &str) -> [u64; 2] {
     [&row[0], &row[1]].map(|cell| cell.as_u64().unwrap_or_else(|| panic!("{name}: {row}")))
 }
 
-/// What the lab itself has: claims, steals and mixed pageblocks at the end.
+/// Returns the lab's own numbers: claims, steals and mixed pageblocks at the end.
 fn native(trace: &Path, era: Era) -> [u64; 3] {
     let bytes = fs::read(trace).expect("a trace");
     let open = || TraceReader::open(&bytes[..], ReadOptions::new("trace"));
@@ -112,7 +114,7 @@ fn the_page_replays_as_the_lab_does() {
     let Some(page) = page(test) else { return };
     let Some(browser) = Browser::start(test, &[]) else { return };
     browser.size(1280, 900);
-    // What a busy machine adds, it does not add each time.
+    // A busy machine does not slow down every attempt.
     let times_ms: Vec<_> = (0..3).map(|_| open(&browser, page, "")).collect();
     println!("usable after {times_ms:?} ms");
     assert!(times_ms.iter().any(|&ms| ms < 2000.0), "{times_ms:?} ms");
@@ -141,7 +143,7 @@ fn the_page_replays_as_the_lab_does() {
     slide(&browser, "slider.max");
     assert_eq!(map(&browser, 1), end[1]);
 
-    // Fallbacks are marked where they were, and listed.
+    // The map marks the fallbacks, and the table lists them.
     let marks = "return [...document.querySelectorAll('#side-1 canvas')].reduce((sum, canvas) => sum + Number(canvas.dataset.marks), 0)";
     assert!(browser.run(marks).as_u64() > Some(50), "{}", browser.run(marks));
     browser.run("document.querySelector('#places').open = true");
@@ -162,8 +164,8 @@ fn the_page_replays_as_the_lab_does() {
 }
 
 #[test]
-fn a_dropped_file_is_replayed_wherever_it_falls() {
-    let test = "a_dropped_file_is_replayed_wherever_it_falls";
+fn file_dropped_anywhere_is_replayed() {
+    let test = "file_dropped_anywhere_is_replayed";
     let Some(page) = page(test) else { return };
     let Some(browser) = Browser::start(test, &[]) else { return };
     browser.size(1280, 900);
@@ -194,8 +196,8 @@ fn a_dropped_file_is_replayed_wherever_it_falls() {
 }
 
 #[test]
-fn what_is_no_trace_is_told_in_one_sentence() {
-    let test = "what_is_no_trace_is_told_in_one_sentence";
+fn invalid_files_are_refused_in_one_sentence() {
+    let test = "invalid_files_are_refused_in_one_sentence";
     let Some(page) = page(test) else { return };
     let Some(browser) = Browser::start(test, &[]) else { return };
     open(&browser, page, "");
@@ -206,7 +208,7 @@ fn what_is_no_trace_is_told_in_one_sentence() {
         file
     };
     let whole = fs::read(root().join("traces/holes-arm64.arrows")).expect("a trace");
-    // The version is a text of one digit behind its name.
+    // The version is a text of one digit after its name.
     let name = whole.windows(16).position(|bytes| bytes == b"freehold.version").expect("a version");
     let digit = [1, 0, 0, 0, b'3', 0];
     let mut newer = whole.clone();
@@ -234,19 +236,19 @@ fn what_is_no_trace_is_told_in_one_sentence() {
         });
         assert!(!said.trim_end_matches('.').contains(". ") && said.ends_with('.'), "one sentence: {said}");
         assert_eq!(browser.run(IS_ALARMED), json!(true));
-        assert_eq!(browser.text("#trace-line"), "", "nothing is told of what was there before");
+        assert_eq!(browser.text("#trace-line"), "", "the page no longer describes the trace before");
         assert_eq!(browser.run("return document.querySelector('#shown').hidden"), json!(true), "nor shown");
     }
     assert_eq!(browser.run("return document.title"), json!("Freehold: replay a trace"));
     assert_eq!(browser.run("return document.querySelector('main img')"), Value::Null);
-    // What is there of a file that was cut short, if that is asked for.
+    // The user can replay the readable part of a truncated file.
     browser.choose("#open", &folder.path().join("cut.arrows"));
     wait_for("the sentence", || browser.text("#replay-state").contains("cut-short files").then_some(()));
     browser.run("performance.clearMarks('replayed'); document.querySelector('#partial').click()");
     mark(&browser, "replayed");
     settled(&browser);
     assert!(browser.text("#trace-line").contains("recording cut short"), "{}", browser.text("#trace-line"));
-    // A trace after all that is replayed.
+    // A valid trace is still replayed after the errors.
     browser.run("performance.clearMarks('replayed'); document.querySelector('#sample').click()");
     mark(&browser, "replayed");
     settled(&browser);
@@ -255,8 +257,8 @@ fn what_is_no_trace_is_told_in_one_sentence() {
 }
 
 #[test]
-fn the_sandbox_tells_what_happens() {
-    let test = "the_sandbox_tells_what_happens";
+fn sandbox_describes_each_step() {
+    let test = "sandbox_describes_each_step";
     let Some(page) = page(test) else { return };
     let Some(browser) = Browser::start(test, &[]) else { return };
     browser.size(1280, 900);
@@ -267,23 +269,27 @@ fn the_sandbox_tells_what_happens() {
         );
         browser.run(&script);
     };
-    let told = || browser.text("#sandbox-told li:last-child");
+    let last_step = || browser.text("#sandbox ol li:last-child");
     click("Movable");
-    assert!(told().starts_with("split: expand() cuts the free block of order 7"), "{}", told());
+    assert!(last_step().starts_with("split: expand() cuts the free block of order 7"), "{}", last_step());
     // The first page of the first pageblock, by pointer and by keyboard.
     let first = "const first = document.querySelector('#sandbox-blocks canvas');";
     let point = "first.dispatchEvent(new MouseEvent('click', { clientX: first.getBoundingClientRect().x + 2, clientY: first.getBoundingClientRect().y + 2 }))";
     browser.run(&format!("{first} {point}"));
-    assert!(told().starts_with("merge: __free_one_page joins it with its buddies 7 times"), "{}", told());
+    assert!(
+        last_step().starts_with("merge: __free_one_page joins it with its buddies 7 times"),
+        "{}",
+        last_step()
+    );
     click("Movable");
     browser.run(&format!(
         "{first} first.focus(); for (const key of ['ArrowRight', 'ArrowLeft', 'Enter']) first.dispatchEvent(new KeyboardEvent('keydown', {{ key }}))"
     ));
-    assert!(told().starts_with("merge: "), "{}", told());
+    assert!(last_step().starts_with("merge: "), "{}", last_step());
 
     click("Fill with movable pages");
     click("Unmovable");
-    assert!(told().starts_with("page allocation failure"), "{}", told());
+    assert!(last_step().starts_with("page allocation failure"), "{}", last_step());
     let steps = || browser.text("#sandbox-state");
     assert!(steps().starts_with("6 steps"), "{}", steps());
     click("Undo");
@@ -292,18 +298,18 @@ fn the_sandbox_tells_what_happens() {
     click("Unmovable");
     assert!(
         browser
-            .text("#sandbox-told")
+            .text("#sandbox ol")
             .contains("claim (__rmqueue_claim): the whole pageblock becomes Unmovable")
     );
     assert!(browser.text("#sandbox-blocks").contains("mixed"));
 
-    // The address has it all.
+    // The address contains the whole script.
     let address = browser.run("return location.hash");
     assert_eq!(address, json!("#sandbox=linux-7.3~6~0~m0~f0~m0~f0~m0x1024~h~u0"));
     let picture = browser.run(&format!("{first} return first.toDataURL()"));
-    let lines = browser.text("#sandbox-told");
+    let lines = browser.text("#sandbox ol");
     open(&browser, page, address.as_str().expect("a fragment"));
-    assert_eq!(browser.text("#sandbox-told"), lines);
+    assert_eq!(browser.text("#sandbox ol"), lines);
     assert_eq!(browser.run(&format!("{first} return first.toDataURL()")), picture);
 
     open(&browser, page, "#sandbox=linux-7.3~6~0~%3Cimg%20src=x%3E");
@@ -331,7 +337,7 @@ fn the_page_fits_every_screen_and_scheme() {
         background.push(browser.run("return getComputedStyle(document.body).backgroundColor"));
     }
     assert_ne!(background[0], background[1], "two schemes");
-    // What can be used and what is drawn has a name for who cannot see it.
+    // Every control and every picture has a name for screen readers.
     let tree = browser.ask("goog/cdp/execute", &json!({"cmd": "Accessibility.getFullAXTree", "params": {}}));
     let mut named = 0;
     for node in tree["nodes"].as_array().expect("a tree") {

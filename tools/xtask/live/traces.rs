@@ -1,4 +1,4 @@
-//! A guest records a trace in QEMU.
+//! Tests that a guest in QEMU records a trace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use xtask::traces::row::Row;
 /// A trace that takes half a minute.
 const SHORT: &str = "x86-6.1-512m-idle";
 
-/// Runs the command for the short trace with that program.
+/// Records the short trace with that program.
 fn recorded(program: &Path, folder: &Path) -> Output {
     let mut traces = Command::new(env!("CARGO_BIN_EXE_xtask"));
     traces.current_dir(root()).args(["traces", SHORT, "--program"]).arg(program).arg("--out").arg(folder);
@@ -22,14 +22,14 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// Returns true if guests of x86-64 can be made and booted; otherwise `test` is skipped.
+/// Returns true if x86-64 guests can be made and booted; otherwise skips `test`.
 fn has_guests(test: &str) -> bool {
     ["qemu-system-x86_64", "apt-get", "dpkg-deb", "x86_64-linux-gnu-gcc"]
         .iter()
         .all(|name| has_program(name, test))
 }
 
-/// Returns the static program that was built last; otherwise `test` is skipped.
+/// Returns the newest static program; without one, skips `test`.
 fn program(test: &str) -> Option<PathBuf> {
     let handed_out = format!("target/handed-out/freehold-{}-x86-64", env!("CARGO_PKG_VERSION"));
     let places = [handed_out.as_str(), "target/x86_64-unknown-linux-musl/dist/freehold"];
@@ -63,13 +63,13 @@ fn a_guest_is_recorded_once() {
 }
 
 #[test]
-fn a_guest_that_fails_leaves_no_trace_and_says_why() {
-    let test = "a_guest_that_fails_leaves_no_trace_and_says_why";
+fn failed_guest_leaves_no_trace_and_is_explained() {
+    let test = "failed_guest_leaves_no_trace_and_is_explained";
     if !has_guests(test) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
-    // A script that says why it ends is what the guest finds in place of the program.
+    // The guest gets a script that fails with a message in place of the program.
     let program = folder.path().join("program");
     fs::write(&program, "#!/bin/sh\necho this is no recorder\nexit 9\n").expect("the file");
     let failed = recorded(&program, folder.path());

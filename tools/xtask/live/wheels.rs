@@ -1,4 +1,4 @@
-//! The wheels that `cargo xtask dist` left below `target/handed-out`.
+//! Tests of the wheels of `cargo xtask dist` below `target/handed-out`.
 
 use std::env;
 use std::fs;
@@ -25,8 +25,8 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn each_wheel_is_for_its_platform_and_tells_what_is_inside() {
-    let test = "each_wheel_is_for_its_platform_and_tells_what_is_inside";
+fn each_wheel_matches_its_platform_and_lists_its_contents() {
+    let test = "each_wheel_matches_its_platform_and_lists_its_contents";
     let Some(wheels) = wheels(test) else { return };
     for (platform, machine) in [
         ("manylinux_2_17_x86_64", 62),

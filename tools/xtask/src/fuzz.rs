@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the fuzzer on the properties that the ordinary tests check with kept inputs.
+//! `cargo xtask fuzz`: runs the fuzzer on the properties that the tests check with kept inputs.
 
 use std::fs;
 use std::path::Path;
@@ -6,28 +6,28 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
-/// The most inputs that the repository keeps of a target.
+/// The most inputs that the repository keeps for a target.
 const MOST: usize = 60;
 
-/// Look for bytes that break a property, beginning with the kept inputs
+/// Search for inputs that break a property, starting from the kept inputs
 #[derive(Args, Debug)]
 pub struct FuzzArgs {
-    /// A file of fuzz/targets without its ending; all of them one after the other if left out.
+    /// Target in fuzz/targets; by default, all of them one after the other
     target: Option<String>,
-    /// How long each target is fuzzed.
+    /// Seconds to fuzz each target
     #[arg(long, default_value_t = 60, value_name = "N")]
     seconds: u64,
-    /// Put the smallest inputs that reach all that was reached into fuzz/corpus.
+    /// Replace the inputs in fuzz/corpus by few inputs that reach the same code
     #[arg(long)]
     keep: bool,
 }
 
-/// The longest input. Longer ones make every run slower and show nothing more.
+/// The longest input. Longer inputs make every run slower and find no more errors.
 ///
 /// Units: bytes.
 const LONGEST: u64 = 16 << 10;
 
-/// Runs the fuzzer. Returns true if every property held.
+/// Runs the fuzzer. Returns true if no input broke a property.
 ///
 /// # Errors
 /// If the fuzzer cannot be run, or the target does not exist.
@@ -41,19 +41,19 @@ pub fn run(arguments: &FuzzArgs, root: &Path) -> Result<bool, String> {
         return Err(format!("no such target; the targets are {}", targets.join(", ")));
     }
     ready(root)?;
-    let mut held = true;
+    let mut is_sound = true;
     for target in chosen {
         let found = root.join("target/fuzz").join(target);
         fs::create_dir_all(&found).map_err(|error| format!("{}: {error}", found.display()))?;
         let limits = [format!("-max_len={LONGEST}"), format!("-max_total_time={}", arguments.seconds)];
         let mut fuzz = cargo_fuzz(root, "run", target);
         fuzz.arg(&found).arg(kept(root, target)).arg("--").args(limits);
-        held &= succeeds(&mut fuzz)?;
-        if arguments.keep && held {
+        is_sound &= succeeds(&mut fuzz)?;
+        if arguments.keep && is_sound {
             keep(root, target, &found)?;
         }
     }
-    Ok(held)
+    Ok(is_sound)
 }
 
 fn targets(root: &Path) -> Result<Vec<String>, String> {
@@ -98,7 +98,7 @@ fn keep(root: &Path, target: &str, found: &Path) -> Result<(), String> {
         let path = entry.map_err(say)?.path();
         fs::copy(&path, found.join(path.file_name().unwrap_or_default())).map_err(say)?;
     }
-    // Inputs are chosen by the code that they reach, not by how often it runs, which would keep ten
+    // Inputs are chosen by the code that they reach. To choose them also by how often that code runs would keep ten
     // times as many.
     if !succeeds(cargo_fuzz(root, "cmin", target).arg(found).args(["--", "-use_counters=0"]))? {
         return Err(format!("{target}: the inputs cannot be reduced"));
@@ -113,7 +113,7 @@ fn keep(root: &Path, target: &str, found: &Path) -> Result<(), String> {
         inputs.push((entry.metadata().map_err(say)?.len(), entry.path()));
     }
     inputs.sort();
-    // Of more than `MOST` inputs every so many is kept, so that all sizes occur.
+    // If there are more than `MOST` inputs, a regular selection is kept, so that all sizes occur.
     let step = inputs.len().div_ceil(MOST).max(1);
     for (_, path) in inputs.iter().step_by(step) {
         fs::copy(path, kept.join(path.file_name().unwrap_or_default())).map_err(say)?;

@@ -23,10 +23,10 @@ const BOUND: f64 = 1.0;
 /// The callgrind option that counts only the function `counted` of `operations` and what it calls.
 const COUNTED: &str = "--toggle-collect=*operation*counted*";
 
-/// Count the instructions of the engine's operations, and hold them against the kept table
+/// Compare the instructions of the engine's operations with the kept table
 #[derive(Args, Debug)]
 pub struct InstructionsArgs {
-    /// Write the table anew instead.
+    /// Write the kept table instead of comparing
     #[arg(long)]
     keep: bool,
 }
@@ -62,7 +62,9 @@ pub fn run(arguments: &InstructionsArgs, root: &Path) -> Result<bool, String> {
     if within {
         println!("{} operations, each within {BOUND} % of {KEPT}", figures.len());
     } else {
-        println!("If that is meant: cargo xtask instructions --keep, and the reason in the commit.");
+        println!(
+            "If this is intended: run cargo xtask instructions --keep, and give the reason in the commit message."
+        );
     }
     Ok(within)
 }
@@ -102,7 +104,9 @@ fn callgrind(program: &Path, name: &str) -> Result<u64, String> {
     let counted = text.lines().find_map(|line| line.split_once("Collected :")?.1.trim().parse().ok());
     match counted {
         Some(counted) if counted > 0 && ran.status.success() => Ok(counted),
-        _ => Err(format!("callgrind counts nothing of {name}: {}", text.lines().last().unwrap_or_default())),
+        _ => {
+            Err(format!("callgrind reports no count for {name}: {}", text.lines().last().unwrap_or_default()))
+        }
     }
 }
 
@@ -133,7 +137,7 @@ fn compare(kept: &Figures, counted: &Figures) -> Vec<String> {
         }
     }
     let gone = kept.keys().filter(|name| !counted.contains_key(*name));
-    findings.extend(gone.map(|name| format!("{name}: in {KEPT}, and not counted any more")));
+    findings.extend(gone.map(|name| format!("{name}: in {KEPT}, but no longer counted")));
     findings
 }
 
@@ -232,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_reads_back_as_what_was_written() {
+    fn table_round_trips() {
         let counted = figures(&[
             ("drain:locked:freehold", 153.4),
             ("drain:locked:linux-6.1", 45.0),
@@ -247,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_by_more_than_the_bound_is_found_in_both_directions() {
+    fn changes_beyond_the_bound_are_found_in_both_directions() {
         let kept = figures(&[("a:b:c", 100.0), ("a:b:d", 100.0), ("a:b:e", 100.0), ("gone:b:e", 1.0)]);
         let counted = figures(&[("a:b:c", 101.1), ("a:b:d", 98.9), ("a:b:e", 100.9), ("new:b:e", 1.0)]);
         let findings = compare(&kept, &counted).join("\n");

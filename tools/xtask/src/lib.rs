@@ -1,4 +1,4 @@
-//! The repository's checks and builds, which tests can call.
+//! The repository's checks and builds, as functions that tests can call.
 
 pub mod bench;
 pub mod counterfactual;

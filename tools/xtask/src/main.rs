@@ -19,7 +19,7 @@ use xtask::supply::SupplyArgs;
 use xtask::traces::command::TracesArgs;
 use xtask::{oracle, series};
 
-/// The repository's own chores
+/// Check, test, measure and build this repository
 #[derive(Parser)]
 #[command(name = "cargo xtask", disable_help_subcommand = true)]
 struct Arguments {
@@ -29,35 +29,35 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Check what a machine can check of the house style
+    /// Check the house style
     Tidy,
     /// Play scripts on real kernels and compare their answers with the engine's
     Oracle(OracleArgs),
     /// Apply, build, test and measure the series for Linux
     Series(SeriesArgs),
-    /// Compare predictions from recordings with real kernels
+    /// Compare predictions from recordings with recordings of real kernels
     Counterfactual(CounterfactualArgs),
-    /// Run the proposals' workloads on kernels without and with what they are about
+    /// Run each proposal's workload on kernels with and without its change
     Proposals(ProposalsArgs),
-    /// Run the BPF sensor's tests in kernels with the series and without
+    /// Run the BPF sensor's tests in kernels with and without the series
     Sensor(SensorArgs),
-    /// Fuzz every reader of foreign bytes
+    /// Fuzz every parser
     Fuzz(FuzzArgs),
     /// Compare the instructions of the engine's operations with the kept table
     Instructions(InstructionsArgs),
-    /// Check what Freehold is built from: licences, advisories, duplicates, sources
+    /// Check licences, advisories, duplicates and sources of the dependencies
     Supply(SupplyArgs),
-    /// Build the release: static programs, packages, wheels, sources, lists of contents
+    /// Build a release: static programs, packages, wheels, sources, lists of contents
     Dist(DistArgs),
     /// Run tests that need this machine, QEMU, a browser, Prometheus or a kernel
     Live(LiveArgs),
-    /// Boot a kernel in QEMU with the static program, and run every command there
+    /// Boot a kernel in QEMU, and run every command of the static program there
     Guest(GuestArgs),
-    /// Record the public set of traces in QEMU, and write the index of all traces
+    /// Record the public traces in QEMU, and write the index of all traces
     Traces(TracesArgs),
-    /// Make a book of the documents, with mdBook
+    /// Build the site: the documents as a book, and the page that replays traces
     Site,
-    /// Measure the engine on this machine, beside other allocators if asked
+    /// Measure the engine and, with --peers, other allocators on this machine
     Bench(BenchArgs),
 }
 
@@ -96,7 +96,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs `live`, whose exit codes are its own.
+/// Runs `live`, which has its own exit codes.
 fn live(arguments: &LiveArgs, root: &Path) -> ExitCode {
     xtask::live::run(arguments, root).map_or_else(
         |error| {

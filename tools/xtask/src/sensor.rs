@@ -1,7 +1,7 @@
-//! `cargo xtask sensor`: the BPF sensor's own tests in kernels with the series and without.
+//! `cargo xtask sensor`: runs the BPF sensor's tests in kernels with and without the series.
 //!
-//! The tests hold the sensor against `/proc/pagetypeinfo` and `/proc/kpageflags` of the kernel that they run on. A small
-//! Debian in QEMU runs them as its first process's only task, on a kernel built with BTF.
+//! The tests compare the sensor with `/proc/pagetypeinfo` and `/proc/kpageflags` of their kernel. A small Debian in
+//! QEMU runs them from its first process, on a kernel built with BTF.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,16 +30,16 @@ const INIT: &str = include_str!("sensor-init.sh");
 /// Units: MiB.
 const MEMORY_MIB: u32 = 1024;
 
-/// The most seconds of a boot.
+/// The time limit of a boot in seconds.
 const SECONDS: u64 = 900;
 
-/// Run the BPF sensor's tests in kernels with the series `counts` and without, in QEMU
+/// Run the BPF sensor's tests in kernels with and without the series
 #[derive(Args, Debug)]
 pub struct SensorArgs {
-    /// The kernel: 6.12, 6.18, 7.2 or 7.3
+    /// Kernel: 6.12, 6.18, 7.2 or 7.3
     #[arg(long, default_value = "7.3", value_parser = version)]
     kernel: KernelVersion,
-    /// What it has of the series, one or more
+    /// Variants of the series counts in the kernel
     #[arg(long, value_delimiter = ',', default_value = "vanilla,derived")]
     variant: Vec<Variant>,
 }
@@ -49,10 +49,10 @@ fn version(name: &str) -> Result<KernelVersion, String> {
     kernels::from_name(name).ok_or_else(|| format!("the series is for {}", kernels::names(all)))
 }
 
-/// Boots each kernel and prints what its tests said. Returns true if all tests ran and passed.
+/// Boots each kernel, and prints the results of its tests. Returns true if all tests ran and passed.
 ///
 /// # Errors
-/// A sentence, if a kernel, the image or the tests cannot be made.
+/// If a kernel, the image or the tests cannot be made.
 pub fn run(arguments: &SensorArgs, root: &Path) -> Result<bool, String> {
     freehold_vm::Arch::X86_64.check().map_err(|error| error.to_string())?;
     let tests = tests(root)?;
@@ -93,7 +93,7 @@ fn tests(root: &Path) -> Result<PathBuf, String> {
     let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut programs = messages.filter(|message| message["target"]["name"] == "live");
     let path = programs.find_map(|message| message["executable"].as_str().map(PathBuf::from));
-    path.ok_or_else(|| "cargo does not say where the sensor's tests are".to_owned())
+    path.ok_or_else(|| "cargo does not report the path of the sensor's tests".to_owned())
 }
 
 fn boot(kernel: &Path, image: &Path, name: &str) -> Result<Ran, String> {
@@ -105,13 +105,13 @@ fn boot(kernel: &Path, image: &Path, name: &str) -> Result<Ran, String> {
     Ran::in_qemu(&machine, name).map_err(|error| error.to_string())
 }
 
-/// What the tests of one boot said.
+/// The results of the tests of one boot.
 #[derive(PartialEq, Eq, Debug)]
 struct Outcome {
     passed: u64,
-    /// The tests that could not run, with their reasons.
+    /// The skipped tests, with their reasons.
     skipped: Vec<String>,
-    /// What went wrong.
+    /// The faults.
     findings: Vec<String>,
 }
 
@@ -119,7 +119,7 @@ impl Outcome {
     fn of(ran: &Ran) -> Self {
         let mut findings = ran.findings();
         let lines = || ran.text.lines().map(str::trim);
-        // What a test prints comes between its name and its outcome.
+        // The output of a test comes between its name and its result.
         let skipped = lines().filter_map(|line| Some(line[line.find("SKIPPED ")?..].to_owned())).collect();
         let result = lines().find_map(|line| line.strip_prefix("test result: "));
         findings.extend(result.filter(|result| !result.starts_with("ok. ")).map(str::to_owned));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_fail_or_cannot_run_are_told() {
+    fn failed_and_skipped_tests_are_reported() {
         let good =
             "test counts ... ok\ntest result: ok. 2 passed; 0 failed; 0 ignored\nfreehold: {\"done\":true}\n";
         assert_eq!(outcome(good), Outcome { passed: 2, skipped: Vec::new(), findings: Vec::new() });

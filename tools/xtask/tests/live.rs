@@ -1,4 +1,4 @@
-//! The kept list of live tests is complete, judged and not too old.
+//! Tests that the kept list of live tests is complete, judged and not outdated.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -10,9 +10,9 @@ fn every_live_test_has_passed_lately() {
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// The guard ends the tests of a run that is gone, also one that was killed: both close its input.
+/// The guard ends the tests when its input closes, which also happens if the run is killed.
 #[test]
-fn the_guard_ends_what_a_killed_run_leaves() {
+fn guard_ends_the_tests_of_a_killed_run() {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .args(["live", "--guard"])
         .stdin(Stdio::piped())

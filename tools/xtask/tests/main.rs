@@ -1,4 +1,4 @@
-//! Tests of the workshop on what is in the repository.
+//! Tests of cargo xtask on this repository.
 
 mod live;
 mod sandbox;

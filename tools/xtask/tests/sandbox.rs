@@ -1,4 +1,4 @@
-//! The sandbox that CI runs the tests in refuses what a hermetic test may not do.
+//! Tests that the sandbox of CI refuses the actions that a hermetic test must not do.
 
 use std::env;
 use std::fs;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use freehold_needs::has_program;
 
-/// Names the planted error that this program makes when it is started again in the sandbox.
+/// The variable with the planted error that this program makes when it is started again in the sandbox.
 const PLANTED: &str = "FREEHOLD_PLANTED_ERROR";
 
 /// Starts this program again in the sandbox, to make one planted error. Returns `None` without bubblewrap.
@@ -47,7 +47,7 @@ fn the_planted_error() {
 }
 
 #[test]
-fn what_a_hermetic_test_does_is_allowed() {
+fn hermetic_test_is_allowed() {
     let Some(ran) = plant("nothing") else { return };
     assert!(ran.status.success(), "{ran:?}");
 }

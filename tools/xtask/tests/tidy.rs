@@ -1,4 +1,4 @@
-//! The repository keeps its own rules, and the checks can fail.
+//! Tests that the repository follows its rules, and that each check can fail.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ fn the_repository_is_tidy() {
 }
 
 #[test]
-fn each_rule_finds_what_breaks_it() {
+fn each_rule_finds_a_violation() {
     let root = std::env::temp_dir().join(format!("freehold-tidy-{}", std::process::id()));
     for folder in ["traces", "docs"] {
         fs::create_dir_all(root.join(folder)).expect("a temporary folder");
@@ -50,7 +50,7 @@ fn each_rule_finds_what_breaks_it() {
 }
 
 #[test]
-fn a_test_that_no_program_has_is_found() {
+fn test_file_without_a_program_is_found() {
     let root = std::env::temp_dir().join(format!("freehold-left-out-{}", std::process::id()));
     for folder in ["tests/common", "live"] {
         fs::create_dir_all(root.join(folder)).expect("a temporary folder");
@@ -90,7 +90,7 @@ fn imports_against_the_order_and_circles_are_found() {
     fs::write(root.join("ARCHITECTURE.md"), order).expect("a temporary file");
     write("lib.rs", "mod low;\nmod high;\nmod loose;\npub use low::a::A;\npub use high::High;\n");
     write("low/mod.rs", "mod a;\nmod b;\npub(crate) use a::A;\npub(crate) use b::B;\n");
-    // Through `mod.rs`, which only passes on.
+    // Through `mod.rs`, which only re-exports.
     write("low/a.rs", "use super::B;\npub struct A(Option<Box<B>>);\n");
     write("low/b.rs", "pub struct B(Box<crate::low::A>);\nfn up() -> Option<crate::high::High> { None }\n");
     write(

@@ -1,4 +1,4 @@
-//! The index of the traces is what their files say.
+//! Tests that the index of the traces agrees with the files.
 
 use std::fs;
 use std::process::Command;
@@ -13,7 +13,7 @@ fn index() -> Index {
 }
 
 #[test]
-fn the_index_says_of_committed_traces_what_their_files_say() {
+fn index_agrees_with_the_committed_traces() {
     let index = index();
     for (name, place) in committed(root()).expect("the traces") {
         let row = index.rows.iter().find(|row| row.name == name);
@@ -24,7 +24,7 @@ fn the_index_says_of_committed_traces_what_their_files_say() {
 }
 
 #[test]
-fn every_row_can_be_had_and_the_page_shows_them_all() {
+fn every_row_has_a_source_and_is_on_the_page() {
     let index = index();
     assert!(index.rows.len() >= 40, "{} rows", index.rows.len());
     for row in &index.rows {
@@ -58,7 +58,7 @@ fn the_set_has_machines_of_many_kinds() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_refused() {
+fn unknown_trace_name_is_refused() {
     let mut traces = Command::new(env!("CARGO_BIN_EXE_xtask"));
     let refused = traces.current_dir(root()).args(["traces", "x86-2.6"]).output().expect("the command");
     let said = String::from_utf8_lossy(&refused.stderr);

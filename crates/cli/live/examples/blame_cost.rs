@@ -96,7 +96,7 @@ fn measure(program: &str, kind: usize, rounds: usize, calls: u64) -> Result<Stri
     let mut found: [Vec<f64>; 5] = Default::default();
     for _ in 0..rounds {
         let without = Used::during(WINDOW, &allocators)?;
-        let words = ["blame", "--json", "--rows", "1", "--for", &(3 * WINDOW.as_secs()).to_string()];
+        let words = ["blame", "--json", "--rows", "1", "--duration", &(3 * WINDOW.as_secs()).to_string()];
         let mut watch = Command::new(program).args(words).stdout(Stdio::piped()).spawn()?;
         while !is_watching(watch.id()) {
             if watch.try_wait()?.is_some() {

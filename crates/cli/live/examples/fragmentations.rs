@@ -1,7 +1,7 @@
 //! Holds the verdict's forecast of compaction against real compactions, over many fragmentations.
 //!
 //! `cargo run --release -p freehold-cli --features live --example fragmentations -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root:
-//! for each way it fragments memory, has the program FREEHOLD `check --try`, and prints what was promised, what
+//! for each way it fragments memory, has the program FREEHOLD `check --verify`, and prints what was promised, what
 //! was foretold at most, and what came. As a control it has FREEHOLD `check` twice before, as long apart as
 //! readings are from compactions: what changes there is the machine's own doing, and no error.
 
@@ -91,7 +91,7 @@ fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<Row, Box<dy
     let (second, check_ms) = check(program, &["check", "--json"])?;
     let drift_percent = percent(promised(&first)?, promised(&second)?);
     let before = migrated()?;
-    let (report, _) = check(program, &["check", "--try", "--json"])?;
+    let (report, _) = check(program, &["check", "--verify", "--json"])?;
     let tried = &report["tried"];
     let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
     let row = Row {

@@ -46,11 +46,11 @@ fn measure(program: &str, way: Way, mib: usize, seed: u64, drained: bool) -> Res
     let supply = |name: &str| check["supply"][name].as_u64().ok_or_else(|| format!("no {name}"));
     let (now, both) = (supply("now")?, supply("after_reclaim_and_compaction")?);
     let goal = now.midpoint(both).max(now + 1);
-    let (code, scored) = run(program, &format!("repair --yes --json --blocks {goal}"))?;
+    let (code, scored) = run(program, &format!("repair --yes --json --need {goal}"))?;
     let steps = scored["steps"].as_array().ok_or("no steps")?;
     let steps: Vec<_> = steps.iter().map(step).collect();
     let available = scored["now"].as_u64().ok_or("no number")?;
-    let (refused, above) = run(program, &format!("repair --yes --json --blocks {ABOVE}"))?;
+    let (refused, above) = run(program, &format!("repair --yes --json --need {ABOVE}"))?;
     let untouched = above["steps"].as_array().is_some_and(Vec::is_empty);
     let above = if refused == 2 && untouched { "refused, untouched".to_owned() } else { above.to_string() };
     let ending = scored["ending"].as_str().unwrap_or_default();

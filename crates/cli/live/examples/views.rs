@@ -3,7 +3,7 @@
 //! `cargo run -p freehold-cli --features live --example views -- FREEHOLD [MIB [SEEDS [WAYS [brief]]]]` as root: for each way it fragments memory, and
 //! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
 //! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
-//! asked, and beside the first `check` a second one, as a control. At last `check --try` tells what compaction makes. Other work
+//! asked, and beside the first `check` a second one, as a control. At last `check --verify` tells what compaction makes. Other work
 //! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. With `brief`
 //! `serve` is not asked, which takes minutes for each. With `pairs` it prints whether a metrics file differs from a `check`
 //! more than two `check`s do: pairs of both kinds, in random order.
@@ -88,7 +88,7 @@ fn measure(
     let mut states: Vec<_> = views.iter().flat_map(|(said, check)| [&said.state, &check.state]).collect();
     states.retain(|state| !state.is_empty());
     states.dedup();
-    let tried = &check(program, &["check", "--try", "--json"])?["tried"];
+    let tried = &check(program, &["check", "--verify", "--json"])?["tried"];
     let number = |name: &str| tried[name].as_u64().ok_or_else(|| format!("no {name}"));
     let available = format!("{}, {}", number("predicted")?, number("real")?);
     let states: Vec<_> = states.into_iter().map(String::as_str).collect();

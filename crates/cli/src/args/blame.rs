@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::Args;
 use freehold::Order;
 
-use super::check::parse_block_size;
 use super::common::{parse_order, parse_seconds};
 use super::monitor::Sensing;
+use super::need::parse_block_size;
 
 const BLAME_HELP: &str = "\
 What unmovable pages are is told by /proc/kpageflags, BPF and /proc/kpagecgroup. Which code allocated them is told by
@@ -22,8 +22,8 @@ where much is allocated.";
 pub(crate) struct Blame {
     /// Seconds to watch allocations for by BPF; with a command the most seconds, and 10 without one. Where the kernel has
     /// `page_owner` and neither is given, nothing is watched.
-    #[arg(long = "for", value_parser = parse_seconds, value_name = "SECONDS")]
-    pub(crate) watch: Option<Duration>,
+    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
+    pub(crate) duration: Option<Duration>,
     /// Leave out pages that were allocated less than this many seconds ago.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS", default_value = "1")]
     pub(crate) older: Duration,

@@ -2,29 +2,27 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, value_parser};
+use clap::Args;
 use freehold::Order;
 
-use super::common::{parse_order, parse_size};
+use super::common::parse_order;
 use super::monitor::Sensing;
+use super::need::Need;
 
 const CHECK_CODES: &str = "\
-Exit codes: 0 available now; 1 only after compaction or reclaim; 2 not before memory is freed or the
-machine reboots; 3 could not tell, which unusable arguments are too.";
+Exit codes, as monitoring plugins have them: 0 OK, available now; 1 WARNING, only after
+compaction or reclaim; 2 CRITICAL, only after memory is freed; 3 UNKNOWN, also for
+arguments or input that cannot be used.";
 
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_CODES)]
 pub(crate) struct Check {
-    /// The size of a block, such as 64K, 2M, 32M or 1G: a power of two times the machine's page size;
-    /// without --order that of the machine's huge pages, 2M on most.
-    #[arg(long, value_parser = parse_block_size, value_name = "SIZE", conflicts_with = "order")]
-    pub(crate) size: Option<u64>,
+    /// How many blocks of which size, such as 2M=500, 64K=20 or 1G=4; 2M is one block, 500 are huge pages.
+    #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
+    pub(crate) need: Need,
     /// The order of a block, instead of its size: 9 is 2 MiB where a page is 4 KiB.
     #[arg(long, value_parser = parse_order, value_name = "N")]
     pub(crate) order: Option<Order>,
-    /// How many blocks.
-    #[arg(long, default_value_t = 1, value_parser = value_parser!(u64).range(1..), value_name = "N")]
-    pub(crate) blocks: u64,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
@@ -40,63 +38,21 @@ pub(crate) struct Check {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Compact all memory, and report what was foretold against what came (needs root).
-    #[arg(long = "try", conflicts_with = "root")]
-    pub(crate) try_it: bool,
-    /// Look at a random sample of memory for about a second, and say how sure that is.
-    #[arg(long, conflicts_with = "try_it")]
+    /// Compact all memory, and compare the forecast with the result (needs root).
+    #[arg(long, conflicts_with = "root")]
+    pub(crate) verify: bool,
+    /// Read a random sample of memory for about a second, and print confidence intervals.
+    #[arg(long, conflicts_with = "verify")]
     pub(crate) quick: bool,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
 }
 
-/// What is given back when the process that took it ends; `check --try` and `repair` start it.
+/// What is given back when the process that took it ends; `check --verify` and `repair` start it.
 #[derive(Args, Debug)]
 pub(crate) struct GiveBack {
     /// The file.
     pub(crate) file: PathBuf,
     /// The number that it is to hold again.
     pub(crate) number: u64,
-}
-
-/// The units of sizes of blocks.
-const UNITS: [(&str, u64); 14] = [
-    ("", 1),
-    ("b", 1),
-    ("k", 1 << 10),
-    ("kb", 1 << 10),
-    ("kib", 1 << 10),
-    ("m", 1 << 20),
-    ("mb", 1 << 20),
-    ("mib", 1 << 20),
-    ("g", 1 << 30),
-    ("gb", 1 << 30),
-    ("gib", 1 << 30),
-    ("t", 1 << 40),
-    ("tb", 1 << 40),
-    ("tib", 1 << 40),
-];
-
-/// Parses a size of a block. All units are powers of two, as in Linux's names for huge pages.
-pub(super) fn parse_block_size(text: &str) -> Result<u64, String> {
-    parse_size(&text.to_ascii_lowercase(), &UNITS)
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "a size above 0 with a unit, such as 64K, 2M, 32M or 1G".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_of_blocks_have_units_of_two() {
-        for (text, bytes) in
-            [("4096", 4096), ("64k", 64 << 10), ("2M", 2 << 20), ("1 GiB", 1 << 30), ("2MB", 2 << 20)]
-        {
-            assert_eq!(parse_block_size(text), Ok(bytes));
-        }
-        for wrong in ["0", "0M", "", "M", "-2M", "1.5G", "2X", "20000000T"] {
-            assert!(parse_block_size(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -22,10 +22,11 @@ use super::repair::{self, KernelWrite, Repair};
 use super::replay::Replay;
 use super::sweep::{self, Sweep};
 use super::trace::Trace;
+use crate::exit::{CODES, Cause};
 
 /// Compare generations of the Linux page allocator on a trace of a real machine.
 #[derive(Parser, Debug)]
-#[command(name = "freehold", version = VERSION, after_help = EXIT_CODES)]
+#[command(name = "freehold", version = VERSION, after_help = CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,14 +34,6 @@ pub(crate) struct Cli {
 
 /// The version, and how it was built.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FREEHOLD_BUILD"), ")");
-
-const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
-3 this machine lacks something (root, tracefs, trace events, memory); 4 the output could not be written;
-5 the output is whole, but some runs of a sweep failed;
-65 `explain` found no report; 66 `explain` could not read the file.
-`record` ends with the code of the recorded command, if that ended by itself.
-`check` and `repair` have those of monitoring plugins: see `freehold check --help`.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -61,11 +54,6 @@ pub(crate) enum Command {
     Record(Record),
     /// Turn what ftrace, trace-cmd, perf or bpftrace wrote into a trace.
     Import(Import),
-    /// Generate a trace of a workload by seed.
-    Generate(Generate),
-    /// Start a crate for a rule of placement, and compare it with the eras.
-    #[command(long_about = new_rule::LONG_ABOUT)]
-    NewRule(NewRule),
     /// Judge whether this machine can give blocks of a size: now, after compaction, or not at all.
     Check(Check),
     /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).
@@ -87,23 +75,35 @@ pub(crate) enum Command {
     Top(Top),
     /// Show this machine's memory to browsers and Prometheus.
     Serve(Serve),
-    /// Set a pool of huge pages back when the input ends; `check --try` starts it.
+    /// Set a pool of huge pages back when the input ends; `check --verify` starts it.
     #[command(hide = true)]
     GiveBack(GiveBack),
     /// Write to one of the kernel's files; `repair` starts it.
     #[command(hide = true)]
     KernelWrite(KernelWrite),
-    /// Print what a shell completes of this command line.
-    Completions(Completions),
-    /// Write the manual, a page a command, into a folder.
-    #[command(hide = true)]
-    Man(Man),
+    /// Commands for those who develop with Freehold.
+    #[command(subcommand)]
+    Dev(Dev),
 }
 
-/// Prints the help that was asked for, or what is wrong with the arguments.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Dev {
+    /// Generate a trace of a workload from a seed.
+    Generate(Generate),
+    /// Start a crate for a placement rule, and compare it with the eras.
+    #[command(long_about = new_rule::LONG_ABOUT)]
+    NewRule(NewRule),
+    /// Print completions of this command line for a shell.
+    Completions(Completions),
+    /// Write the manual into a folder, one page for each command.
+    Man(Man),
+    /// Print every command, option and exit code as Markdown.
+    Reference,
+}
+
+/// Prints the help that was requested, or what is wrong with the arguments.
 ///
-/// Returns 2 for unusable arguments. For `check` and `repair` returns 3: a monitoring plugin's 2 means that memory is
-/// short.
+/// Returns the exit code: for `check` and `repair` 3, as a monitoring plugin's 1 and 2 are verdicts.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     // What is wrong may be a file's name.
     let text = error.render().to_string();
@@ -113,12 +113,12 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     } else {
         io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush())
     };
-    let unprinted = printed.is_err();
-    let checks = std::env::args_os().nth(1).is_some_and(|command| command == "check" || command == "repair");
+    let is_plugin =
+        std::env::args_os().nth(1).is_some_and(|command| command == "check" || command == "repair");
     match error.exit_code() {
-        0 if unprinted => ExitCode::from(4),
+        0 if printed.is_err() => ExitCode::from(Cause::Output as u8),
         0 => ExitCode::SUCCESS,
-        _ if checks => ExitCode::from(3),
-        code => ExitCode::from(u8::try_from(code).unwrap_or(2)),
+        _ if is_plugin => ExitCode::from(3),
+        _ => ExitCode::from(Cause::Usage as u8),
     }
 }

@@ -23,11 +23,10 @@ pub(crate) struct Compare {
     /// Only replay the era nearest to each trace's own kernel, and say how far it is from what the machine did.
     #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "replicates"])]
     pub(crate) trust: bool,
-    /// Replays of each era, of which lock hold times are the least of each hold; one where none are shown.
+    /// Replays of each era for lock hold times, of which the shortest counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
-    pub(crate) repeat: u32,
-    /// Replays of each era with the daemons' looks shifted, which tell what is chance; 3 to 8 where not given, fewer of
-    /// longer traces.
+    pub(crate) timing_rounds: u32,
+    /// Replays of each era with jittered daemon wake-ups, for standard deviations; 3 to 8 by default.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) replicates: Option<u32>,
     /// Also write a page with every table and chart, which needs no network.

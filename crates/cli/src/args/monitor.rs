@@ -109,8 +109,8 @@ pub(crate) struct Watch {
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
     /// How long it must hold without a break before the command runs.
-    #[arg(long = "for", value_parser = parse_seconds, value_name = "SECONDS")]
-    pub(crate) hold: Option<Duration>,
+    #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
+    pub(crate) duration: Option<Duration>,
     /// Give up after this many seconds, with exit code 124.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) timeout: Option<Duration>,

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, value_parser};
+use clap::Args;
 
-use super::check::parse_block_size;
 use super::common::parse_time;
 use super::monitor::Sensing;
+use super::need::Need;
 
 pub(super) const LONG_ABOUT: &str = "\
 Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
@@ -23,13 +23,9 @@ was no); 2 cannot be done, or came short; 3 could not tell or was interrupted, w
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub(crate) struct Repair {
-    /// The size of a block, such as 64K, 2M or 32M: a power of two times the machine's page size; without
-    /// it that of the machine's huge pages, 2M on most.
-    #[arg(long, value_parser = parse_block_size, value_name = "SIZE")]
-    pub(crate) size: Option<u64>,
-    /// How many blocks are to be free.
-    #[arg(long, default_value_t = 1, value_parser = value_parser!(u64).range(1..), value_name = "N")]
-    pub(crate) blocks: u64,
+    /// How many blocks of which size, such as 2M=500 or 64K=20; 2M is one block, 500 are huge pages.
+    #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
+    pub(crate) need: Need,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,

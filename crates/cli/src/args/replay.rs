@@ -25,5 +25,5 @@ pub(crate) struct Replay {
     pub(crate) pagetypeinfo: bool,
     /// Replays, of which lock hold times are the least of each hold.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
-    pub(crate) repeat: u32,
+    pub(crate) timing_rounds: u32,
 }

@@ -35,7 +35,7 @@ fn draw(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
     }
     if !folder.is_dir() {
         let what = anyhow!("{} exists and is no folder; name a folder", folder.display());
-        return Err(Failure::new(Cause::Input, what));
+        return Err(Failure::new(Cause::Usage, what));
     }
     let mut written = Vec::new();
     for picture in pictures {

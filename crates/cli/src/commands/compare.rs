@@ -27,7 +27,7 @@ struct OfSeveral {
 pub(crate) fn run(args: &Compare) -> Result<(), Failure> {
     if args.svg.is_some() && args.traces.len() > 1 {
         let what = anyhow!("--svg draws one trace; --out has the pictures of several");
-        return Err(Failure::new(Cause::Input, what));
+        return Err(Failure::new(Cause::Usage, what));
     }
     for output in args.html.iter().chain(&args.svg) {
         output::refuse_input(output, &args.traces)?;
@@ -63,7 +63,7 @@ fn options(args: &Compare, lab: &Lab<'_>, quiet: bool) -> CompareOptions {
     let all = args.wants_all();
     let detail = if all || args.svg.is_some() { SampleDetail::All } else { SampleDetail::Totals };
     let in_short = CompareOptions::in_short(replicates);
-    let runs = if all { args.repeat } else { in_short.replay.runs };
+    let runs = if all { args.timing_rounds } else { in_short.replay.runs };
     CompareOptions {
         replay: Options { runs, detail, ..in_short.replay },
         attribution: all,
@@ -182,8 +182,8 @@ fn provenance(args: &Compare) -> Provenance {
             environment.processor, environment.processors, environment.kernel
         ),
         settings: format!(
-            "--repeat {}{replicates}{partial}: of each zone lock hold the shortest time of {0} runs{busy}",
-            args.repeat
+            "--timing-rounds {}{replicates}{partial}: of each zone lock hold the shortest time of {0} runs{busy}",
+            args.timing_rounds
         ),
     }
 }

@@ -17,13 +17,10 @@ const BUFFER: usize = 1 << 16;
 pub(crate) fn run(args: &Explain) -> Result<(), Failure> {
     let log = read(&args.file).map_err(|error| {
         let context = format!("cannot read {}", name(&args.file));
-        Failure::new(Cause::Unreadable, anyhow::Error::new(error).context(context))
+        Failure::new(Cause::NoInput, anyhow::Error::new(error).context(context))
     })?;
     let Some(answer) = Answer::new(&log) else {
-        return Err(Failure::new(
-            Cause::Unrecognized,
-            anyhow!("{}: {}", name(&args.file), log.nothing_found()),
-        ));
+        return Err(Failure::new(Cause::Data, anyhow!("{}: {}", name(&args.file), log.nothing_found())));
     };
     if args.json { output::print_json(&answer.json()) } else { output::print(&answer.text()) }
 }

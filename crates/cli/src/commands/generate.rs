@@ -1,4 +1,4 @@
-//! `freehold generate`: makes a trace of a workload by seed.
+//! `freehold dev generate`: makes a trace of a workload by seed.
 
 use freehold_lab::workload::{GenerateError, Plan, write};
 use freehold_measure::grouped;

@@ -1,4 +1,4 @@
-//! `freehold completions` and `freehold man`: what shells and `man` know of the command line.
+//! `freehold dev completions` and `freehold dev man`: what shells and `man` know of the command line.
 
 use std::fs;
 

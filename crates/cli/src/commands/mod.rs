@@ -17,6 +17,7 @@ pub(super) mod new_rule;
 pub(super) mod predict;
 pub(super) mod record;
 mod recording_text;
+pub(super) mod reference;
 pub(super) mod repair;
 mod repair_lock;
 pub(super) mod replay;

@@ -1,4 +1,4 @@
-//! `freehold new-rule`: starts a crate for a rule of placement.
+//! `freehold dev new-rule`: starts a crate for a rule of placement.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -53,7 +53,7 @@ fn quoted(word: &str) -> String {
 /// Returns the folder of Freehold's source.
 fn source(args: &NewRule) -> Result<PathBuf, Failure> {
     let is_source = |folder: &&Path| folder.join(OF_SOURCE).is_file();
-    let unusable = |error: anyhow::Error| Failure::new(Cause::Input, error);
+    let unusable = |error: anyhow::Error| Failure::new(Cause::Usage, error);
     if let Some(named) = &args.source {
         let folder = Some(named.as_path()).filter(is_source);
         let found = folder.ok_or_else(|| {

@@ -12,7 +12,7 @@ use crate::load;
 use crate::output;
 
 pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
-    let change = Change::new(args.turned())?;
+    let change = Change::new(args.set.clone())?;
     let how = Predicting {
         options: PredictOptions { replays: args.replicates, threads: args.threads.map(usize::from) },
         page_move_ns: args.page_move_ns,

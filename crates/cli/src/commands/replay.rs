@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Replay) -> Result<(), Failure> {
     let lab = load::lab(&loaded)?;
     let variant =
         Variant { with: args.with.clone(), without: args.without.clone(), ..Variant::new(args.era) };
-    let options = Options { runs: args.repeat, ..Options::default() };
+    let options = Options { runs: args.timing_rounds, ..Options::default() };
     let replay = lab.replay(&variant, options).map_err(|error| load::failure(&loaded.name, error))?;
     if args.pagetypeinfo {
         return output::print(&replay.pagetypeinfo);

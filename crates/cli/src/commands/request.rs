@@ -10,14 +10,13 @@ use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
-use crate::args::{Check, Repair};
+use crate::args::{Check, Need, Repair};
 use crate::exit::{Cause, Failure};
 
-/// What arguments ask for.
+/// The request that the arguments describe.
 pub(super) struct BlockNeed {
-    size: Option<u64>,
+    need: Need,
     order: Option<Order>,
-    blocks: u64,
     node: Option<u32>,
     for_pid: Option<u32>,
     for_cgroup: Option<PathBuf>,
@@ -27,9 +26,8 @@ pub(super) struct BlockNeed {
 impl From<&Check> for BlockNeed {
     fn from(args: &Check) -> Self {
         Self {
-            size: args.size,
+            need: args.need,
             order: args.order,
-            blocks: args.blocks,
             node: args.node,
             for_pid: args.for_pid,
             for_cgroup: args.for_cgroup.clone(),
@@ -42,7 +40,7 @@ impl From<&Repair> for BlockNeed {
     fn from(args: &Repair) -> Self {
         let zone = args.zone.clone();
         let (order, for_pid, for_cgroup) = (None, None, None);
-        Self { size: args.size, order, blocks: args.blocks, node: args.node, for_pid, for_cgroup, zone }
+        Self { need: args.need, order, node: args.node, for_pid, for_cgroup, zone }
     }
 }
 
@@ -55,19 +53,24 @@ pub(super) fn request(
     root: &Path,
     zones: &[ZoneSnapshot],
 ) -> Result<(BlockRequest, Option<String>), Failure> {
+    if args.order.is_some() && args.need.size.is_some() {
+        return Err(refused(anyhow!(
+            "--need gives a size, so --order cannot be used with it; leave out one of the two"
+        )));
+    }
     let (allowed, missing) = allowed_nodes(args, root)?;
     let page_bytes = page_bytes(root).unwrap_or(4096);
     let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = match args.order {
         Some(order) => page_bytes << order.get(),
-        None => args.size.unwrap_or_else(|| page_bytes << pageblock_order(root)),
+        None => args.need.size.unwrap_or_else(|| page_bytes << pageblock_order(root)),
     };
     let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
     let request = BlockRequest {
         order,
         block_bytes: page_bytes << order,
         contiguous: order > largest_order(root)?,
-        blocks: args.blocks,
+        blocks: args.need.blocks,
         node: args.node,
         allowed_nodes: allowed,
         zone: args.zone.clone(),
@@ -145,7 +148,7 @@ fn place(request: &BlockRequest, zones: &[ZoneSnapshot], args: &BlockNeed) -> Re
 }
 
 fn refused(error: impl Into<anyhow::Error>) -> Failure {
-    Failure::new(Cause::Input, error)
+    Failure::new(Cause::Usage, error)
 }
 
 /// Fails if a machine with pages of `page_bytes`, whose largest order is `largest`, has no blocks of `order`.
@@ -163,5 +166,5 @@ pub(super) fn refuse_larger(order: Order, largest: Order, page_bytes: u64) -> Re
         size(order),
         size(largest)
     );
-    Err(Failure::new(Cause::Input, what))
+    Err(Failure::new(Cause::Usage, what))
 }

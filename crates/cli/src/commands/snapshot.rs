@@ -20,7 +20,7 @@ use crate::output::{self, FinishedFile};
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
     if args.all && args.format != SnapshotFormat::Metrics {
         let what = anyhow!("--all is for `--format metrics`; add that, or leave --all out");
-        return Err(Failure::new(Cause::Input, what));
+        return Err(Failure::new(Cause::Usage, what));
     }
     match args.format {
         SnapshotFormat::Metrics => metrics(args),
@@ -63,7 +63,7 @@ fn metrics(args: &Snapshot) -> Result<(), Failure> {
         (Some(path), _) => check_name(path)?,
         (None, Some(_)) => {
             let what = anyhow!("--follow with --format metrics writes a file; name it with -o FILE.prom");
-            return Err(Failure::new(Cause::Input, what));
+            return Err(Failure::new(Cause::Usage, what));
         }
         (None, None) => {}
     }
@@ -89,7 +89,7 @@ fn check_name(path: &Path) -> Result<(), Failure> {
         "node_exporter reads only files whose names end in .prom; name one, such as {}",
         path.with_extension("prom").display()
     );
-    Err(Failure::new(Cause::Input, what))
+    Err(Failure::new(Cause::Usage, what))
 }
 
 /// Prints or writes what `read` returns, once, or with `--follow` again and again. `read` is told whether more follows.

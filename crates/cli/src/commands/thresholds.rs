@@ -35,7 +35,7 @@ impl Thresholds {
         if !self.zones.exist_in(model) {
             let known: Vec<_> = model.zones.iter().map(ZoneModel::title).collect();
             let what = anyhow!("this machine has no such zone; it has {}", known.join("; "));
-            return Err(Failure::new(Cause::Input, what));
+            return Err(Failure::new(Cause::Usage, what));
         }
         let mut quantities = self.wanted.iter().map(|(threshold, _)| threshold.quantity);
         for order in quantities.clone().filter_map(Quantity::order) {

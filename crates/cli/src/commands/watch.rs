@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
         match reason(&thresholds, &model) {
             Some(reason) => {
                 let since = *held_since.get_or_insert(looked);
-                if args.hold.is_none_or(|hold| since.elapsed() >= hold) {
+                if args.duration.is_none_or(|hold| since.elapsed() >= hold) {
                     // The sampler's files and BPF programs are closed before the
                     // command runs.
                     drop(sampler);

@@ -33,13 +33,13 @@ impl Compared {
 ///
 /// What is printed is what the command prints without `--out`: `the_answer_in_short_is_the_same_beside_a_folder` holds that.
 pub(crate) static C_BUILD: LazyLock<Compared> =
-    LazyLock::new(|| Compared::new("c-build.arrows", &["--repeat", "1"]));
+    LazyLock::new(|| Compared::new("c-build.arrows", &["--timing-rounds", "1"]));
 
 /// A guest of 512 MiB that runs out of memory: it steals, claims, reclaims and compacts.
 ///
 /// What a thread notes in its second run of one era is not the next era's.
 pub(crate) static PIPES: LazyLock<Compared> =
-    LazyLock::new(|| Compared::new(PIPES_TRACE, &["--repeat", "2", "--replicates", "2", "--csv"]));
+    LazyLock::new(|| Compared::new(PIPES_TRACE, &["--timing-rounds", "2", "--replicates", "2", "--csv"]));
 
 /// The trace of [`PIPES`].
 pub(crate) const PIPES_TRACE: &str = "guests/x86-6.18-512m-pipes.arrows";

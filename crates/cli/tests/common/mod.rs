@@ -129,7 +129,7 @@ pub(crate) fn made_up_trace() -> (tempfile::TempDir, PathBuf) {
     let trace = folder.path().join("small.arrows");
     let head: Vec<_> = ftrace_text().lines().take(4000).map(str::to_owned).collect();
     fs::write(folder.path().join("small.txt"), head.join("\n") + "\n").expect("a file in a new folder");
-    let words = "generate mmap-read --memory 64MiB --events 2000 -o";
+    let words = "dev generate mmap-read --memory 64MiB --events 2000 -o";
     run(words.split(' ').chain([trace.to_str().expect("a path in UTF-8")])).ok();
     (folder, trace)
 }

@@ -53,7 +53,7 @@ pub(crate) fn assert_every_row_for_every_era(comparison: &Value) {
         "largest drain",
         "list nodes visited, most",
         "lost events",
-        "frees of blocks nobody allocated",
+        "frees of blocks without an allocation",
         "double allocations",
     ] {
         assert!(rows.iter().any(|row| row["measure"] == measure), "no row {measure}");
@@ -86,7 +86,7 @@ const SCREEN: (usize, usize) = (40, 100);
 pub(crate) fn assert_fits_a_screen(text: &str) {
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     assert!(text.lines().count() <= SCREEN.0 && widest <= SCREEN.1, "{widest} wide:\n{text}");
-    for title in ["What the machine did", "What each era would change", "How far to believe it"] {
+    for title in ["Recorded machine", "Changes by era", "Agreement with the machine"] {
         assert!(text.contains(title), "no {title:?} in {text}");
     }
 }

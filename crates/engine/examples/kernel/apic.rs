@@ -1,4 +1,4 @@
-//! The local APIC: which CPU this is, how the other starts, and the timer.
+//! The local APIC: the number of this CPU, the start of the other, and the timer.
 #![expect(unsafe_code, reason = "memory-mapped registers")]
 
 use core::ptr;
@@ -27,7 +27,7 @@ const BY_16: u32 = 3;
 pub(crate) const TIMER_VECTOR: u8 = 0x40;
 pub(crate) const SPURIOUS_VECTOR: u8 = 0xff;
 
-/// Half a millisecond at QEMU's bus clock of 1 GHz.
+/// The timer's period: half a millisecond at QEMU's bus clock of 1 GHz.
 const TICK: u32 = 500_000 / 16;
 
 fn register(offset: usize) -> *mut u32 {
@@ -67,7 +67,7 @@ pub(crate) fn end_interrupt() {
     write(END_OF_INTERRUPT, 0);
 }
 
-/// Starts CPU 1 by INIT and two startup messages, with the delays that processors ask for.
+/// Starts CPU 1 by INIT and two startup messages, with the delays that processors need.
 pub(crate) fn start_second_cpu() {
     place_trampoline();
     for (command, wait_us) in [(INIT, 10_000), (STARTUP, 200), (STARTUP, 200)] {

@@ -1,4 +1,4 @@
-//! The way from the boot loader to `kernel_main`, and what of memory it takes.
+//! The way from the boot loader to `kernel_main`, and the memory that it uses.
 #![expect(unsafe_code, reason = "the processor's entries and the linker's symbols")]
 
 use core::arch::global_asm;
@@ -12,7 +12,7 @@ global_asm!(include_str!("boot.s"), options(att_syntax));
 /// The page at which the second CPU starts.
 pub(crate) const TRAMPOLINE_FRAME: u64 = 8;
 
-/// Frames from here on have no virtual address.
+/// The number of mapped frames. Frames from this number on have no virtual address.
 pub(crate) const MAPPED_FRAMES: u64 = 8 << 18;
 
 unsafe extern "C" {

@@ -1,4 +1,4 @@
-//! Pages that the kernel can move and give up, as a page cache's: the embedder's part in reclaim and compaction.
+//! A page cache: pages that the kernel can move and reclaim. It is the embedder's part in reclaim and compaction.
 
 use freehold::{
     GfpFlags, Memory, Order, Pfn, Reclaimed, Relocate, Request, ShrinkControl, Shrinker, ZoneType,
@@ -8,24 +8,24 @@ use crate::lock::Platform;
 use crate::page;
 use crate::verdict::must;
 
-/// The number of pages that a cache holds at most.
+/// The most pages of a cache.
 pub(crate) const MOST: usize = 4096;
 
-/// The first word of the page in place 0; the others count up from it.
+/// The first word of the page in place 0. Each further place adds one.
 const MARK: u64 = 0x00ca_c4e0_0000_0000;
 
-/// The least pages that reclaim looks at.
+/// The least number of pages that reclaim scans.
 const LEAST: usize = 32;
 
-/// A number whose multiples are spread over all numbers: the golden ratio's part of 2^32.
+/// A number whose multiples modulo 2^32 are evenly spread: 2^32 divided by the golden ratio.
 const SCATTER: u32 = 0x9e37_79b1;
 
-/// Single movable pages, each with its place in its first word. Only CPU 0 has one.
+/// Single movable pages. The first word of each page names its place. Only CPU 0 has a cache.
 pub(crate) struct Cache {
-    /// Frame 0, which nobody allocates, is an empty place.
+    /// The pages. Frame 0, which is never allocated, marks an empty place.
     pages: [Pfn; MOST],
     len: usize,
-    /// Where reclaim goes on, a multiple of [`SCATTER`].
+    /// The position where reclaim continues, a multiple of [`SCATTER`].
     evicted: u32,
     /// Pages that were moved.
     pub(crate) moved: u64,
@@ -64,7 +64,7 @@ impl Cache {
         }
     }
 
-    /// Frees the page of a place, and puts the last one there.
+    /// Frees the page of a place, and puts the last page there.
     fn free(&mut self, memory: &Memory<'_, Platform>, cpu: u16, place: usize) {
         let pfn = self.pages[place];
         must(self.place(pfn) == Some(place), "a page of the cache has its contents");
@@ -76,7 +76,7 @@ impl Cache {
         }
     }
 
-    /// Returns the place of a page, or `None` if it is not the cache's.
+    /// Returns the place of a page, or `None` if the page is not in the cache.
     fn place(&self, pfn: Pfn) -> Option<usize> {
         let place = page::read(pfn).wrapping_sub(MARK) as usize;
         (place < self.len && self.pages[place] == pfn).then_some(place)
@@ -107,7 +107,7 @@ impl Shrinker<Platform> for Cache {
         let part = (self.len >> control.priority).max(LEAST).min(self.len);
         let pages = part.min(control.wanted as usize);
         for _ in 0..pages {
-            // The oldest pages of a cache lie anywhere.
+            // The oldest pages of a cache are scattered over memory.
             self.evicted = self.evicted.wrapping_add(SCATTER);
             self.free(memory, control.cpu, self.evicted as usize % self.len);
         }

@@ -1,4 +1,4 @@
-//! What Linux's threads do: memory runs out and in pieces, then kswapd, kcompactd and tidying are called.
+//! The daemons: memory becomes short and fragmented, then kswapd, kcompactd and tidying are called.
 
 use freehold::{Memory, Order, Pfn};
 
@@ -7,10 +7,10 @@ use crate::lock::Platform;
 use crate::serial::line;
 use crate::verdict::must;
 
-/// The number of blocks that fill all memory that has an address.
+/// The number of blocks that fill all mapped memory.
 const BLOCKS: usize = 1 << 16;
 
-/// The largest blocks that are broken into pages, every fourth of which stays in use.
+/// The number of largest blocks that are split into pages. Every fourth page of them stays in use.
 const BROKEN: usize = 16;
 
 /// The most runs of kswapd.
@@ -47,10 +47,10 @@ impl Ballast {
     }
 }
 
-/// Runs out of memory, lets kswapd reclaim and kcompactd compact, and gives everything back.
+/// Fills memory, lets kswapd reclaim and kcompactd compact, and frees everything.
 pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache, ballast: &mut Ballast) {
     let (largest, huge) = (memory.zones()[0].max_order(), memory.zones()[0].pageblock_order());
-    // What the load left on the CPUs' lists merges first: in pieces it would be more blocks than the ballast holds.
+    // Blocks that the load left on the CPUs' lists merge first. Unmerged, they would be more than the ballast can hold.
     memory.drain_all();
     Order::ZERO.up_to(largest).rev().for_each(|order| ballast.fill(memory, order));
     for block in ballast.blocks[..BROKEN].iter().copied() {
@@ -59,7 +59,7 @@ pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache, ballast: &mu
     }
     ballast.len -= BROKEN;
     ballast.blocks.copy_within(BROKEN..BROKEN + ballast.len, 0);
-    // kswapd may free a whole pageblock by itself. Then the next one is asked for.
+    // kswapd alone may free a whole pageblock. Then the next pageblock is requested.
     for _ in 0..ROUNDS {
         ballast.fill(memory, huge);
         must(memory.is_kswapd_wanted(0), "a request that fails wants kswapd");

@@ -1,4 +1,4 @@
-//! What the two CPUs do, from their first line of Rust to the verdict.
+//! The work of the two CPUs, from their first line of Rust to the verdict.
 #![expect(unsafe_code, reason = "the symbol that boot.s calls, and the start info")]
 
 use core::hint;
@@ -28,7 +28,7 @@ pub(crate) static MEMORY: StaticMemory<Platform> = StaticMemory::new();
 static CACHE: Mutex<SpinLock, Cache> = Mutex::new(Cache::new());
 static BALLAST: Mutex<SpinLock, Ballast> = Mutex::new(Ballast::new());
 
-/// CPU 1 has started; it has done its load; it may stop; it has stopped and given everything back.
+/// The stages of CPU 1: it has started; it has done its load; it may stop; it has stopped and freed everything.
 static STARTED: AtomicBool = AtomicBool::new(false);
 static LOADED: AtomicBool = AtomicBool::new(false);
 static MAY_STOP: AtomicBool = AtomicBool::new(false);
@@ -46,7 +46,7 @@ extern "C" fn kernel_main(cpu: u32, info: *const StartInfo) -> ! {
         second_cpu();
     }
     serial::set_up();
-    // SAFETY: the loader's, and no memory has been written to but the image.
+    // SAFETY: the loader passed the address, and only the image has been written to since.
     let machine = unsafe { Machine::read(info) };
     for range in machine.ranges() {
         line!("memory: frames {:#x} to {:#x}", range.start, range.end);
@@ -109,7 +109,7 @@ fn second_cpu() -> ! {
     lock::stop()
 }
 
-/// Waits for what the other CPU sets with Release.
+/// Waits for a flag that the other CPU sets with Release.
 fn wait_for(flag: &AtomicBool) {
     while !flag.load(Ordering::Acquire) {
         hint::spin_loop();
@@ -133,12 +133,12 @@ fn every_order(memory: &Memory<'_, Platform>) {
     line!("orders: {taken} taken and freed");
 }
 
-/// Makes the error that the command line asks for.
+/// Makes the error that the command line requests.
 fn make_error(memory: &Memory<'_, Platform>, error: Planted) {
     let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
     let Ok(pfn) = memory.alloc(request) else { return must(false, "a page is free") };
     let free = |pfn| must(memory.free(0, pfn, Order::ZERO) == Ok(()), "an owner frees what it took");
-    // Nobody else gets the page meanwhile.
+    // No other caller gets the page meanwhile.
     lock::turn_interrupts_off();
     match error {
         Planted::Leak => {}
@@ -160,7 +160,7 @@ fn free_pages(memory: &Memory<'_, Platform>) -> u64 {
     memory.zones().iter().map(Zone::free_pages).sum()
 }
 
-/// Prints what was done, and checks the memory while nobody uses it.
+/// Prints the work done, and checks the memory while no CPU uses it.
 fn report(memory: &Memory<'_, Platform>, free_at_first: u64) {
     memory.drain_all();
     for (cpu, done) in DONE.iter().enumerate() {
@@ -178,7 +178,7 @@ fn report(memory: &Memory<'_, Platform>, free_at_first: u64) {
         let of_cpus = DONE.each_ref().map(|done| done.requests[order.index()].load(Ordering::Relaxed));
         line!("order {order}: {} blocks", of_cpus.iter().sum::<u64>());
     }
-    // The port takes all text.
+    // Writing to the port never fails.
     let _ = memory.write_buddyinfo(&mut *SERIAL.lock());
     let _ = memory.write_pagetypeinfo(&mut *SERIAL.lock(), PageTypeRows::default());
     let free = free_pages(memory);

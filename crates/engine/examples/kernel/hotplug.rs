@@ -1,4 +1,4 @@
-//! Isolation of a pageblock, and a pageblock that leaves and comes back, while the other CPU is at work.
+//! Isolates a pageblock, and takes a pageblock out of service and back, while the other CPU allocates.
 
 use freehold::{BlockError, FreeError, Memory, Migratetype, Order, Pfn, Zone};
 
@@ -7,7 +7,7 @@ use crate::lock::Platform;
 use crate::serial::line;
 use crate::verdict::must;
 
-/// Isolates and offlines a pageblock full of the cache's pages, which move away, and brings it back.
+/// Isolates and offlines a pageblock full of the cache's pages, which move away, and brings the pageblock back.
 pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache) {
     let order = memory.zones()[0].pageblock_order();
     let pages = order.pages();
@@ -16,7 +16,7 @@ pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache) {
     };
     let Some(zone) = memory.zone_of(start) else { return must(false, "a block is in a zone") };
     let (present, moved) = (zone.present_pages(), cache.moved);
-    // A free page would be CPU 1's before the pageblock is isolated, and could not be moved.
+    // CPU 1 could allocate a free page before the pageblock is isolated, and that page could not be moved.
     cache.add_every(1, memory, (start, order));
 
     must(zone.isolate_range(start, pages) == Ok(()), "a movable pageblock is isolated");

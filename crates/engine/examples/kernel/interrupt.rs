@@ -16,7 +16,7 @@ use crate::verdict::{CPUS, must};
 const CODE: u16 = 0x10;
 const GATE: u16 = 0x8e00;
 
-/// The number of blocks that one CPU's interrupt holds.
+/// The most blocks that the interrupts of one CPU have in use.
 const IN_USE: usize = 16;
 
 /// An entry of the interrupt table.
@@ -39,13 +39,13 @@ struct TablePointer {
 
 static TABLE: Once<[Gate; 256]> = Once::new();
 
-/// What the interrupts of one CPU have. Only they use it, and [`release`] on the same CPU.
+/// The state of the interrupts of one CPU. Only they use it, and [`release`] on the same CPU.
 struct Own {
     ticks: AtomicU64,
-    /// Requests that were answered.
+    /// Successful requests.
     requests: AtomicU64,
     refused: AtomicU64,
-    /// Blocks by frame and order; 0 for none.
+    /// Blocks in use by frame and order; 0 for none.
     in_use: [AtomicU64; IN_USE],
 }
 
@@ -78,7 +78,7 @@ impl Gate {
     }
 }
 
-/// Loads the interrupt table. CPU 0 comes first.
+/// Loads the interrupt table. CPU 0 must do so first.
 pub(crate) fn load_table() {
     let faults = (&raw const fault_entries).addr();
     let table = TABLE.get_or_set(|| {
@@ -96,7 +96,7 @@ pub(crate) fn load_table() {
     unsafe { asm!("lidt [{}]", in(reg) &raw const pointer, options(readonly, nostack, preserves_flags)) }
 }
 
-/// Ends the demo: the kernel makes no exception on purpose. `frame` begins with the vector.
+/// Ends the demo, because the kernel causes no exception on purpose. `frame` begins with the vector.
 #[unsafe(no_mangle)]
 extern "C" fn fault(frame: &[u64; 4]) -> ! {
     let address: u64;
@@ -105,7 +105,7 @@ extern "C" fn fault(frame: &[u64; 4]) -> ! {
     panic!("exception {}: {:#x?}, address {address:#x}", frame[0], &frame[1..])
 }
 
-/// Frees the oldest block that this CPU's interrupts hold, and takes another of order 0 to 3.
+/// Frees the oldest block of this CPU's interrupts, and allocates another of order 0 to 3.
 #[unsafe(no_mangle)]
 extern "C" fn timer_interrupt() {
     let cpu = apic::cpu();
@@ -136,18 +136,18 @@ fn free_in_use(memory: &Memory<'_, Platform>, cpu: u16, slot: &AtomicU64) {
     }
 }
 
-/// Frees what the interrupts of this CPU hold. Its timer has stopped.
+/// Frees all blocks of this CPU's interrupts. Its timer has stopped.
 pub(crate) fn release(memory: &Memory<'_, Platform>) {
     let cpu = apic::cpu();
     OWN[usize::from(cpu)].in_use.iter().for_each(|slot| free_in_use(memory, cpu, slot));
 }
 
-/// Returns the number of timer interrupts that a CPU had.
+/// Returns the number of timer interrupts on a CPU.
 pub(crate) fn ticks(cpu: usize) -> u64 {
     OWN[cpu].ticks.load(Ordering::Relaxed)
 }
 
-/// Returns the numbers of a CPU's requests from interrupts that were answered, and that were refused.
+/// Returns the numbers of a CPU's requests from interrupts that succeeded and that failed.
 pub(crate) fn requests(cpu: usize) -> (u64, u64) {
     (OWN[cpu].requests.load(Ordering::Relaxed), OWN[cpu].refused.load(Ordering::Relaxed))
 }

@@ -1,4 +1,4 @@
-//! What a CPU does for a while: blocks of all orders and types, checked by their contents.
+//! The load of a CPU: allocates and frees blocks of all orders and types, and checks their contents.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,19 +9,19 @@ use crate::lock::Platform;
 use crate::page;
 use crate::verdict::{CPUS, must};
 
-/// The steps of a CPU's load, and the least interrupts that it has meanwhile.
+/// The steps of a CPU's load and, in `TICKS`, the least number of interrupts meanwhile.
 const STEPS: u64 = 200_000;
 const TICKS: u64 = 200;
 
-/// The number of blocks that a CPU holds at most.
+/// The most blocks that a CPU has in use.
 const IN_USE: usize = 256;
 
-/// The timer interrupts that stand for a second: a refresh of the CPU's lists is due.
+/// The number of timer interrupts that count as a second, after which the CPU's lists are refreshed.
 const SECOND: u64 = 50;
 
-/// What one CPU has done.
+/// Counters of one CPU's load.
 pub(crate) struct Done {
-    /// Requests that were answered, by order.
+    /// Successful requests, by order.
     pub(crate) requests: [AtomicU64; MAX_ORDERS],
     pub(crate) refreshes: AtomicU64,
 }
@@ -45,7 +45,7 @@ struct Block {
     word: u64,
 }
 
-/// Runs the load of one CPU. All that it took is free again at the end.
+/// Runs the load of one CPU. All blocks are free again at the end.
 pub(crate) fn run(memory: &Memory<'_, Platform>, cpu: u16) {
     let mut in_use = [None; IN_USE];
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ u64::from(cpu) << 32);
@@ -68,7 +68,7 @@ pub(crate) fn run(memory: &Memory<'_, Platform>, cpu: u16) {
 }
 
 fn take(memory: &Memory<'_, Platform>, cpu: u16, random: &mut Random) -> Option<Block> {
-    // Half of the requests are for order 0, a quarter for order 1, and so on; the rest are for any.
+    // Half of the requests are for order 0, a quarter for order 1, and so on. The rest are for random orders.
     let order = random.next().trailing_zeros();
     let order = if order > 5 { random.below(11) } else { u64::from(order) };
     let order = Order::of_linux(order as u8)?;

@@ -1,4 +1,4 @@
-//! The kernel's locks, as the documentation of `freehold::Platform` asks for them.
+//! The kernel's locks, which keep the contract of `freehold::Platform`.
 #![expect(unsafe_code, reason = "the implementation of RawMutex")]
 
 use core::arch::asm;
@@ -7,13 +7,13 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use lock_api::{GuardNoSend, RawMutex};
 
-/// The engine's locks: zones' turn interrupts off, those of CPUs' lists leave them on.
+/// The engine's platform: zone locks turn interrupts off, locks of CPUs' lists leave them on.
 pub(crate) type Platform = (InterruptLock, SpinLock);
 
 /// A lock that spins. An interrupt may only try it.
 pub(crate) struct SpinLock(AtomicBool);
 
-/// A lock that turns interrupts off while it is held, and then has them as they were.
+/// A lock that turns interrupts off while it is held, and restores their former state on release.
 pub(crate) struct InterruptLock {
     lock: SpinLock,
     /// True if interrupts were on before. Only the holder reads and writes it.
@@ -41,7 +41,7 @@ unsafe impl RawMutex for SpinLock {
     }
 }
 
-// SAFETY: as the spin lock in it.
+// SAFETY: as for the spin lock inside.
 unsafe impl RawMutex for InterruptLock {
     const INIT: Self = Self { lock: SpinLock::INIT, were_on: AtomicBool::new(false) };
 
@@ -77,19 +77,19 @@ unsafe impl RawMutex for InterruptLock {
 
 fn are_interrupts_on() -> bool {
     let flags: u64;
-    // SAFETY: reads the flags by way of the stack.
+    // SAFETY: reads the flags through the stack.
     unsafe { asm!("pushfq", "pop {}", out(reg) flags, options(preserves_flags)) }
     flags & 1 << 9 != 0
 }
 
-/// Keeps interrupts from this CPU. What is before in the program stays before, as with a lock.
+/// Turns interrupts off on this CPU. The compiler does not move memory accesses across it, as with a lock.
 pub(crate) fn turn_interrupts_off() {
     // SAFETY: the kernel runs in ring 0.
     unsafe { asm!("cli", options(nostack)) }
 }
 
 pub(crate) fn turn_interrupts_on() {
-    // SAFETY: the interrupt table is loaded before the first caller, and every lock is free of interrupts.
+    // SAFETY: the interrupt table is loaded before the first caller, and no lock that an interrupt takes is held.
     unsafe { asm!("sti", options(nostack)) }
 }
 

@@ -1,7 +1,8 @@
-//! A kernel that boots in QEMU on two CPUs, and whose page allocator is Freehold: `docs/guide/embed.md` says how to run it.
+//! A kernel that boots in QEMU on two CPUs, and whose page allocator is Freehold: `docs/guide/embed.md` says how to run
+//! it.
 //!
 //! The order of events: [`boot`] enters long mode, [`start_info`] reads the memory map, [`zones`] brings memory
-//! into service, and [`kernel_main`] does the rest. It ends QEMU with status 33 if every check held, else with 35.
+//! into service, and [`kernel_main`] does the rest. It ends QEMU with status 33 if every check passed, else with 35.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]

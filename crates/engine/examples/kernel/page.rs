@@ -1,4 +1,4 @@
-//! The contents of pages: stamps that tell whether somebody else wrote to a block.
+//! The contents of pages: stamps that show whether another owner wrote to a block.
 #![expect(unsafe_code, reason = "pages by their physical address")]
 
 use core::ptr;
@@ -24,7 +24,7 @@ pub(crate) fn has_stamp(pfn: Pfn, order: Order, word: u64) -> bool {
     [pfn, pfn.add(order.pages() - 1)].into_iter().all(|page| read(page) == word)
 }
 
-/// Returns the first word of a page, whoever owns it.
+/// Returns the first word of a page, which may have any owner.
 pub(crate) fn read(pfn: Pfn) -> u64 {
     // SAFETY: mapped memory; another CPU may write to it, so the read is volatile.
     unsafe { first_word(pfn).read_volatile() }

@@ -6,7 +6,7 @@ use core::arch::asm;
 /// QEMU's `isa-debug-exit`.
 const EXIT: u16 = 0xf4;
 
-/// A port that nobody listens to. A write takes about a microsecond.
+/// A port without a device. A write takes about a microsecond.
 const DELAY: u16 = 0x80;
 
 pub(crate) fn write(port: u16, value: u8) {
@@ -21,7 +21,7 @@ pub(crate) fn read(port: u16) -> u8 {
     value
 }
 
-/// Waits for about so many microseconds.
+/// Waits for about `us` microseconds.
 pub(crate) fn delay(us: u32) {
     (0..us).for_each(|_| write(DELAY, 0));
 }

@@ -12,7 +12,7 @@ const PORT: u16 = 0x3f8;
 const LINE_STATUS: u16 = PORT + 5;
 const CAN_SEND: u8 = 0x20;
 
-/// The first serial port. Interrupts may print, too.
+/// The first serial port. Interrupts may print as well.
 pub(crate) static SERIAL: Mutex<InterruptLock, Serial> = Mutex::new(Serial);
 
 pub(crate) struct Serial;
@@ -21,7 +21,7 @@ pub(crate) struct Serial;
 macro_rules! line {
     ($($args:tt)*) => {{
         use core::fmt::Write;
-        // The port takes all text.
+        // Writing to the port never fails.
         let _ = writeln!($crate::serial::SERIAL.lock(), $($args)*);
     }};
 }
@@ -44,7 +44,7 @@ pub(crate) fn set_up() {
     }
 }
 
-/// Prints without the lock, which the panicking CPU may hold, and ends.
+/// Prints without the lock, because the panicking CPU may hold it, and ends QEMU.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     let _ = writeln!(Serial, "\n{info}");

@@ -1,4 +1,4 @@
-//! What the loader of a PVH guest says: the memory map and the command line.
+//! The start info from the loader of a PVH guest: the memory map and the command line.
 #![expect(unsafe_code, reason = "tables at physical addresses")]
 
 use core::ffi::{CStr, c_char};
@@ -8,7 +8,7 @@ use core::slice;
 
 use crate::boot::MAPPED_FRAMES;
 
-/// Units: bytes.
+/// The page size. Units: bytes.
 pub(crate) const PAGE_BYTES: u64 = 4096;
 
 const MAGIC: u32 = 0x336e_c578;
@@ -39,15 +39,15 @@ struct MapEntry {
     reserved: u32,
 }
 
-/// A copy of what the kernel needs of the start info, whose memory is free afterwards.
+/// A copy of the parts of the start info that the kernel needs. The memory of the start info is free afterwards.
 pub(crate) struct Machine {
     ranges: [Range<u64>; MOST_RANGES],
     len: usize,
-    /// The error that the command line asks for.
+    /// The error that the command line requests.
     pub(crate) planted: Option<Planted>,
 }
 
-/// An error that the demo makes when told to, and must find.
+/// An error that the demo makes on request, and must find.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Planted {
     /// A page is never freed.
@@ -62,9 +62,9 @@ impl Machine {
     /// Reads the start info.
     ///
     /// # Safety
-    /// `info` is what the loader has handed over, and its memory is as it was.
+    /// `info` is the pointer from the loader, and the memory behind it has not changed since.
     pub(crate) unsafe fn read(info: *const StartInfo) -> Self {
-        // SAFETY: by the caller, a whole start info.
+        // SAFETY: by the caller, it points to a complete start info.
         let info = unsafe { &*info };
         assert_eq!(info.magic, MAGIC, "not booted as a PVH guest");
         let entries = ptr::with_exposed_provenance::<MapEntry>(info.map_address as usize);
@@ -84,7 +84,7 @@ impl Machine {
         machine
     }
 
-    /// Returns the ranges of frames that are memory.
+    /// Returns the ranges of frames with memory.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<u64>> + Clone {
         self.ranges[..self.len].iter().cloned()
     }

@@ -1,4 +1,4 @@
-//! What went wrong so far.
+//! The count of failed checks.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ pub(crate) const CPUS: usize = 2;
 
 static FAILURES: AtomicU64 = AtomicU64::new(0);
 
-/// Notes and prints what does not hold. Interrupts may call it.
+/// Counts and prints a failed check. Interrupts may call it.
 pub(crate) fn must(holds: bool, what: &str) {
     if !holds {
         FAILURES.fetch_add(1, Ordering::Relaxed);
@@ -17,7 +17,7 @@ pub(crate) fn must(holds: bool, what: &str) {
     }
 }
 
-/// Returns the number of checks that did not hold.
+/// Returns the number of failed checks.
 pub(crate) fn failures() -> u64 {
     FAILURES.load(Ordering::Relaxed)
 }

@@ -1,5 +1,5 @@
-//! The zones: the memory map comes in, a memory whose free frames are in service goes out.
-#![expect(unsafe_code, reason = "metadata in frames that nobody else has")]
+//! The zones: the memory map comes in, a memory with all free frames in service goes out.
+#![expect(unsafe_code, reason = "metadata in frames without another owner")]
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -33,7 +33,7 @@ pub(crate) fn set_up<'m>(
         *place = Pfn(range.start)..Pfn(range.end);
     }
     let config = MemoryConfig {
-        // What is no memory costs no metadata: what the loader's map leaves out below 4 GiB, for instance.
+        // Holes cost no metadata, for instance the frames below 4 GiB that the loader's map omits.
         sections: Sections { present: &present, ..Sections::ALL },
         switches: Era::Freehold.switches(),
         ..MemoryConfig::linux(&zones[..used], CPUS as u16)
@@ -42,10 +42,10 @@ pub(crate) fn set_up<'m>(
     let bytes = required_bytes::<Platform>(&config);
     let table = room(machine, image.end, (bytes as u64).div_ceil(PAGE_BYTES));
     let address = ptr::with_exposed_provenance_mut::<MaybeUninit<u8>>((table.start * PAGE_BYTES) as usize);
-    // SAFETY: mapped memory behind the image, which is added as reserved below.
+    // SAFETY: mapped memory behind the image. It is added as reserved below.
     let metadata = unsafe { slice::from_raw_parts_mut(address, bytes) };
     let memory = memory.set_up(&config, metadata, &()).expect("a valid configuration");
-    // Frame 0 is the processor's in real mode.
+    // The processor uses frame 0 in real mode.
     let reserved = [0..1, TRAMPOLINE_FRAME..TRAMPOLINE_FRAME + 1, image, table];
     for zone in memory.zones() {
         for range in machine.ranges() {
@@ -55,8 +55,8 @@ pub(crate) fn set_up<'m>(
     memory
 }
 
-/// Returns the configuration of a zone: the memory among `frames`, with holes between. Zone DMA32 goes to its limit,
-/// however much of it is memory.
+/// Returns the configuration of a zone: the memory in `frames`, with holes between. Zone DMA32 extends to its limit,
+/// even if the last part of it has no memory.
 fn zone(machine: &Machine, kind: ZoneType, frames: &Range<u64>) -> ZoneConfig {
     let ranges = machine.ranges().map(|range| intersection(&range, frames)).filter(|range| !range.is_empty());
     let managed: u64 = ranges.clone().map(|range| range.end - range.start).sum();
@@ -65,7 +65,7 @@ fn zone(machine: &Machine, kind: ZoneType, frames: &Range<u64>) -> ZoneConfig {
     ZoneConfig { managed, ..ZoneConfig::sized(0, kind, Pfn(frames.start), end - frames.start) }
 }
 
-/// Returns the first `frames` frames of memory from `start` on that have no hole between.
+/// Returns the first `frames` contiguous frames of memory from `start` on.
 fn room(machine: &Machine, start: u64, frames: u64) -> Range<u64> {
     let behind = machine.ranges().map(|range| range.start.max(start)..range.end);
     let first = behind.filter(|range| range.start + frames <= range.end).map(|range| range.start).min();
@@ -73,7 +73,7 @@ fn room(machine: &Machine, start: u64, frames: u64) -> Range<u64> {
     first..first + frames
 }
 
-/// Brings the part of `range` that is in the zone into service: `reserved` frames as such, the rest free.
+/// Brings the part of `range` in the zone into service: frames in `reserved` as reserved, the rest as free.
 fn add(zone: &Zone<'_, Platform>, range: &Range<u64>, reserved: &[Range<u64>]) {
     let range = intersection(range, &(zone.start().0..zone.end().0));
     let mut at = range.start;

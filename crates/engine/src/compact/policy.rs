@@ -74,7 +74,7 @@ impl Target {
         self.priority == CompactPriority::SyncFull
     }
 
-    /// Returns true if only free pages in whole pageblocks count towards the marks.
+    /// Returns true if only free pages in whole pageblocks count towards the watermarks.
     fn counts_blocks(&self) -> bool {
         self.tunables.defrag_mode && !self.direct && !self.proactive
     }

@@ -1,5 +1,4 @@
-//! A configuration and the caller's bytes come in; a [`Memory`] goes out: all zones of all nodes, and the pending
-//! requests to the daemons of each node.
+//! A configuration and the caller's bytes come in; a [`Memory`] of all nodes and zones goes out.
 
 mod builder;
 mod config;

@@ -91,8 +91,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         flags
     }
 
-    /// Returns the context of a request without access to reserves. Returns `None` if the request has such access, or
-    /// must avoid mixed pageblocks.
+    /// Returns the context of an ordinary request. Returns `None` if the request may use the atomic reserve, or must
+    /// avoid mixed pageblocks.
     pub(super) fn ordinary_context(&self, request: Request) -> Option<AllocContext> {
         let flags = self.first_flags(request);
         let is_ordinary = !flags.intersects(AllocFlags::NOFRAGMENT | AllocFlags::HIGHATOMIC);

@@ -81,7 +81,7 @@ impl<'p, 'm, L: Platform, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         }
         let all_reserves = gfp.contains(GfpFlags::MEMALLOC) && !gfp.contains(GfpFlags::NOMEMALLOC);
         if all_reserves {
-            // This flag replaces all others, including the one that opens the atomic reserve.
+            // This flag replaces all others except two, also the one that opens the atomic reserve.
             self.flags = self.flags & (AllocFlags::CMA | AllocFlags::KSWAPD) | AllocFlags::NO_WATERMARKS;
         } else if let ControlFlow::Break(found) = H::help_first(self) {
             return found;

@@ -1,4 +1,4 @@
-//! State and links of every page frame, in a table each.
+//! The state and the links of a page frame.
 
 use super::sync::{AtomicU16, AtomicU32, Ordering, Platform};
 use crate::types::{Migratetype, Order};
@@ -9,25 +9,28 @@ use crate::types::{Migratetype, Order};
 pub(crate) enum FrameKind {
     /// No memory, or memory that this allocator does not manage.
     Absent = 0,
-    /// Inside a block, but not its first frame.
+    /// A frame of a block other than its first.
     Tail = 1,
     /// In use since before the allocator started; never freed.
     Reserved = 2,
-    /// First frame of a block on a free list.
+    /// The first frame of a block on a free list.
     Free = 3,
-    /// First frame of a block on a per-CPU list.
+    /// The first frame of a block on a per-CPU list.
     PerCpu = 4,
-    /// First frame of a block that a caller owns.
+    /// The first frame of a block that a caller owns.
     Allocated = 5,
-    /// First frame of a block between two of the states above.
+    /// The first frame of a block that changes from one of the states above to another.
     InTransit = 6,
 }
 
-/// A frame's state as one word: what it does, the order of its block, and a type.
+/// A frame's state as one word: its kind, the order of its block, and a type.
 ///
-/// The type of a `Free` block is that of its list, and of an `Allocated` one the requested type. A
-/// `PerCpu` block has the type of the list that it goes back to, which only the eras without hygiene use;
-/// where claims go by counts, it has the type last requested.
+/// The meaning of the type depends on the kind:
+///
+/// - `Free`: the type of the block's free list.
+/// - `Allocated`: the type that the owner requested.
+/// - `PerCpu`: the type of the free list to which a drain moves the block; only the eras without hygiene use it. With
+///   [`crate::Switches::claims_by_counts`] it is the type that the last owner requested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FrameWord(u32);
 
@@ -49,18 +52,18 @@ impl FrameWord {
         Self(kind as u32 | (order.get() as u32) << ORDER_SHIFT | (migratetype as u32) << TYPE_SHIFT)
     }
 
-    /// Returns the word of an allocated block whose pages can be migrated if `movable`.
+    /// Returns the word of an allocated block. With `movable`, its pages can be migrated.
     pub(crate) const fn allocated(order: Order, migratetype: Migratetype, movable: bool) -> Self {
         let word = Self::head(FrameKind::Allocated, order, migratetype);
         if movable { Self(word.0 | MOVABLE) } else { word }
     }
 
-    /// Returns the word of a block that a request of type `wanted` gets: movable if the request is.
+    /// Returns the word of a block for a request of type `wanted`. The block is movable if the request is.
     pub(crate) const fn requested(order: Order, wanted: Migratetype) -> Self {
         Self::allocated(order, wanted, matches!(wanted, Migratetype::Movable))
     }
 
-    /// Returns the word as the table keeps it, in 16 bits. Calculations use 32, which is faster.
+    /// Returns the word in 16 bits, as the table keeps it. Calculations use 32 bits, which is faster.
     const fn narrow(self) -> u16 {
         self.0 as u16
     }
@@ -81,7 +84,7 @@ impl FrameWord {
         }
     }
 
-    /// Returns the order of the block; 0 for frames that start none.
+    /// Returns the order of the block that starts at the frame; 0 if none does.
     pub(crate) const fn order(self) -> Order {
         match Order::new((self.0 >> ORDER_SHIFT & ORDER_BITS) as u8) {
             Some(order) => order,
@@ -100,26 +103,26 @@ impl FrameWord {
         self.0 & MOVABLE != 0
     }
 
-    /// Returns the word of a linked block on a per-CPU list. With `run` the block stands for others too,
-    /// which lie towards lower addresses if `down`.
+    /// Returns the word of a linked block on a per-CPU list. With `run` the block is the first of a run. With `down`
+    /// the run goes towards lower addresses.
     pub(crate) const fn with_run(self, run: bool, down: bool) -> Self {
         let alone = self.0 & !(RUN | RUN_DOWN);
         Self(alone | if run { RUN } else { 0 } | if down { RUN_DOWN } else { 0 })
     }
 
-    /// Returns two answers about a linked block on a per-CPU list: true if it stands for others too, and
-    /// true if these lie towards lower addresses.
+    /// Returns two flags of a linked block on a per-CPU list: true if it is the first of a run, and true if the run
+    /// goes towards lower addresses.
     pub(crate) const fn run(self) -> (bool, bool) {
         (self.0 & RUN != 0, self.0 & RUN_DOWN != 0)
     }
 
-    /// Returns the number of the block's pages if a movable request asked for it last, otherwise 0.
+    /// Returns the number of the block's pages if the last request for it was movable, otherwise 0.
     pub(crate) const fn movable_pages(self) -> u32 {
         let movable = matches!(self.migratetype(), Migratetype::Movable | Migratetype::Cma);
         if movable { self.order().pages() as u32 } else { 0 }
     }
 
-    /// Returns the word of the freed block on a per-CPU list, with the type that its last owner asked for.
+    /// Returns the word of the freed block on a per-CPU list, with the type that its last owner requested.
     pub(crate) const fn given_back(self) -> Self {
         Self(self.0 & !(KIND_BITS | MOVABLE) | FrameKind::PerCpu as u32)
     }
@@ -136,17 +139,17 @@ impl FrameWord {
     }
 }
 
-/// Whether another caller may free the same block at the same instant.
+/// Whether two callers may free the same block at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RacingFrees {
-    /// No other caller does: the free is a store.
+    /// They never do: the free is a store.
     None,
-    /// Another caller may: the free is a compare-and-swap, and one of the two succeeds.
+    /// They may: the free is a compare-and-swap, and one of the two frees succeeds.
     Possible,
 }
 
 impl RacingFrees {
-    /// Returns what the embedder's locks promise.
+    /// Returns the value for the embedder's [`Platform::DETECTS_RACING_FREES`].
     pub(crate) const fn of<L: Platform>() -> Self {
         if L::DETECTS_RACING_FREES { Self::Possible } else { Self::None }
     }
@@ -175,19 +178,19 @@ impl Frame {
 
     /// Gives the block that starts here to its new owner.
     pub(crate) fn hand_over(&self, word: FrameWord) {
-        // Pairs with the acquire in `exchange_word`: the caller that takes the block back comes after
-        // every write to its links.
+        // Pairs with the acquire in `exchange_word`: the caller that takes the block back sees every write to its
+        // links.
         self.0.store(word.narrow(), Ordering::Release);
     }
 
-    /// Replaces the word of an allocated block that its owner frees. Returns false if a rival freed the
-    /// block first.
+    /// Replaces the word of an allocated block that its owner frees. Returns false if another caller freed the block
+    /// first.
     #[inline]
     pub(crate) fn replace_owned(&self, from: FrameWord, to: FrameWord, racing: RacingFrees) -> bool {
         match racing {
             RacingFrees::Possible => self.exchange_word(from, to),
             RacingFrees::None => {
-                // An owner that has no rival comes after the request that gave it the block.
+                // The free of the only owner is ordered after the request that gave it the block.
                 self.set_word(to);
                 true
             }
@@ -205,8 +208,8 @@ impl Frame {
 
 /// The neighbours of one frame's block on a list: 8 bytes.
 ///
-/// The holder of the list's lock reads and writes them. A page on its way from its owner to a per-CPU list
-/// and back does not touch them, so they lie in a table of their own.
+/// The holder of the list's lock reads and writes them. A page that moves between its owner and a per-CPU list does not
+/// use them. Therefore they are in a separate table.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub(crate) struct Links {
@@ -236,7 +239,7 @@ impl Links {
     }
 }
 
-/// "No frame" in a link.
+/// The value of a link that refers to no frame.
 pub(super) const NIL: u32 = u32::MAX;
 
 /// A frame of one zone, counted from the zone's origin.

@@ -1,4 +1,4 @@
-//! The frames of one zone: found by number or by index, and linked.
+//! The table of a zone's frames, by frame number and by index.
 
 use core::ops::Range;
 
@@ -8,25 +8,26 @@ use crate::types::{Order, Pfn};
 
 /// The frames of one zone.
 ///
-/// The table starts at the origin, so that an index is a place in it. Frames there that come before the zone are
-/// absent for good, and holes between sections have no places.
+/// The table starts at the origin, so that an index is a place in the table. Frames before the zone's start are always
+/// absent. Holes between sections have no places.
 #[derive(Debug)]
 pub(crate) struct FrameTable<'m> {
     /// The frame at index 0.
     origin: Pfn,
-    /// The frames of the first run of sections side by side: all, in a zone without holes between sections.
+    /// The frames of the first run of adjacent sections. In a zone without holes between sections, these are all
+    /// frames.
     first_run: &'m [Frame],
     frames: &'m [Frame],
     links: &'m [Links],
     /// The index of the zone's first frame that has a place.
     first: u32,
     max_order: Order,
-    /// `None` without holes between sections.
+    /// The map of sections; `None` if the zone has no holes between sections.
     sections: Option<&'m SectionMap<'m>>,
 }
 
 impl<'m> FrameTable<'m> {
-    /// Returns a table of as many frames as links, a place for each frame that has one.
+    /// Returns a table of frames and links of the same length, with a place for each frame that has metadata.
     pub(crate) fn new(
         start: Pfn,
         places: Places,
@@ -61,19 +62,20 @@ impl<'m> FrameTable<'m> {
         index >= self.start() && index < self.end()
     }
 
-    /// Returns the index of a frame, or `None` outside the zone and between its sections.
+    /// Returns the index of a frame, or `None` outside the zone and in a hole between its sections.
     pub(crate) fn index(&self, pfn: Pfn) -> Option<FrameIndex> {
         self.find(pfn).map(|(index, _)| index).filter(|&index| index >= self.start())
     }
 
-    /// Returns the indices of frames side by side, or `None` if one is outside the zone or between its sections.
+    /// Returns the indices of contiguous frames, or `None` if one is outside the zone or in a hole between its
+    /// sections.
     pub(crate) fn range(&self, start: Pfn, pages: u64) -> Option<Range<FrameIndex>> {
         let first = self.index(start)?;
         let last = self.index(Pfn(start.0.checked_add(pages.checked_sub(1)?)?))?;
         (u64::from(last.0 - first.0) == pages - 1).then(|| first..last.offset(1))
     }
 
-    /// Returns the frames of each run of sections side by side.
+    /// Returns the frames of each run of adjacent sections.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Range<Pfn>> + '_ {
         let all = self.sections.is_none().then(|| 0..self.end().0);
         let runs = self.sections.into_iter().flat_map(SectionMap::runs);
@@ -84,14 +86,14 @@ impl<'m> FrameTable<'m> {
         })
     }
 
-    /// Returns a frame and its index. Outside the zone and between its sections the answer is `None` or an absent
+    /// Returns a frame and its index. Outside the zone and in holes between its sections, returns `None` or an absent
     /// frame.
     #[inline]
     pub(crate) fn find(&self, pfn: Pfn) -> Option<(FrameIndex, &'m Frame)> {
         self.find_in_run(pfn).or_else(|| self.find_by_section(pfn))
     }
 
-    /// Returns what [`Self::find`] does for the frames of the first run, and `None` for others.
+    /// Returns a frame of the first run as [`Self::find`] does, and `None` for other frames.
     #[inline]
     pub(crate) fn find_in_run(&self, pfn: Pfn) -> Option<(FrameIndex, &'m Frame)> {
         let place = pfn.0.wrapping_sub(self.origin.0);
@@ -99,7 +101,7 @@ impl<'m> FrameTable<'m> {
         Some((FrameIndex(place as u32), frame))
     }
 
-    /// Returns what [`Self::index`] does for the frames of the first run, and `None` for others.
+    /// Returns the index of a frame of the first run, and `None` for other frames.
     #[inline]
     pub(crate) fn index_in_run(&self, pfn: Pfn) -> Option<FrameIndex> {
         let place = pfn.0.wrapping_sub(self.origin.0);
@@ -126,7 +128,7 @@ impl<'m> FrameTable<'m> {
         self.sections.is_some()
     }
 
-    /// Returns a frame of the first run and its number, and `None` for others.
+    /// Returns a frame of the first run and its number, and `None` for other frames.
     #[inline]
     pub(crate) fn in_run(&self, index: FrameIndex) -> Option<(Pfn, &'m Frame)> {
         let frame = self.first_run.get(index.0 as usize)?;
@@ -151,7 +153,7 @@ impl<'m> FrameTable<'m> {
         self.pfn(index)
     }
 
-    /// Returns the frame. Outside the zone the answer is `None` or an absent frame.
+    /// Returns the frame at an index. Outside the zone, returns `None` or an absent frame.
     pub(crate) fn get(&self, index: FrameIndex) -> Option<&'m Frame> {
         self.frames.get(index.0 as usize)
     }
@@ -190,7 +192,7 @@ impl<'m> FrameTable<'m> {
         (previous != NIL).then_some(FrameIndex(previous))
     }
 
-    /// Returns the first frame of the block that contains `index`, whatever the state of the block.
+    /// Returns the first frame of the block that contains `index`. The block may be in any state.
     pub(crate) fn block_head(&self, index: FrameIndex) -> FrameIndex {
         if self.word(index).kind() != FrameKind::Tail {
             return index;

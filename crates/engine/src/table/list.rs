@@ -1,18 +1,18 @@
-//! Lists of blocks, linked through the frame table.
+//! Doubly linked lists of blocks. The links are in the frame table.
 
 use super::frame::{FrameIndex, NIL};
 use super::frame_table::FrameTable;
 
-/// Where a block enters a list.
+/// The end of a list where a block enters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
     Head,
     Tail,
 }
 
-/// A list of blocks. Only the holder of the owner's lock may change it.
+/// A list of blocks. Only the holder of the lock that protects the list may change it.
 ///
-/// Both ends are links of frames, so that a list takes 8 bytes.
+/// Both ends are frame indices, so that a list takes 8 bytes.
 #[derive(Debug)]
 pub(crate) struct BlockList {
     first: u32,
@@ -44,7 +44,7 @@ impl BlockList {
         self.first == NIL
     }
 
-    /// Puts a block at an end.
+    /// Puts a block at one end of the list.
     #[inline]
     pub(crate) fn insert(&mut self, frames: &FrameTable<'_>, index: FrameIndex, place: Place) {
         let links = frames.links(index);
@@ -70,7 +70,7 @@ impl BlockList {
         }
     }
 
-    /// Takes a block off the list.
+    /// Removes a block from the list.
     #[inline]
     pub(crate) fn remove(&mut self, frames: &FrameTable<'_>, index: FrameIndex) {
         let links = frames.links(index);
@@ -85,7 +85,7 @@ impl BlockList {
         }
     }
 
-    /// Takes the first block off the list.
+    /// Takes the first block from the list.
     pub(crate) fn take_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
         let first = self.first()?;
         self.remove(frames, first);

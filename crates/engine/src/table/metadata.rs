@@ -7,7 +7,7 @@ use core::slice;
 
 use crate::types::SetupError;
 
-/// Hands out typed tables from the caller's bytes, one behind the other.
+/// Carves typed tables from the caller's bytes, one behind the other.
 pub(crate) struct Carver<'m> {
     rest: &'m mut [MaybeUninit<u8>],
     given: usize,
@@ -20,7 +20,7 @@ impl<'m> Carver<'m> {
         Self { rest: bytes, given, needed }
     }
 
-    /// Sets room for a table of `len` places aside, to be filled later.
+    /// Reserves room for a table of `len` places, which is filled later.
     pub(crate) fn reserve<T>(&mut self, len: usize) -> Result<Carver<'m>, SetupError> {
         let too_small = SetupError::MetadataTooSmall { needed: self.needed, given: self.given };
         let padding = self.rest.as_ptr().align_offset(align_of::<T>());
@@ -46,12 +46,12 @@ impl<'m> Carver<'m> {
             unsafe { start.add(index).write(value) };
         }
         // SAFETY: the loop above has initialised `len` values, and `used` was split off the
-        // caller's bytes for `'m`, so that nobody else reaches them.
+        // caller's bytes for `'m`, so that no other reference reaches them.
         Ok(unsafe { slice::from_raw_parts_mut(start, len) })
     }
 }
 
-/// The bytes that [`Carver`] will need, each table with its worst alignment.
+/// Counts the bytes that [`Carver`] will need, each table with its worst alignment.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Tally(usize);
 

@@ -1,4 +1,4 @@
-//! The caller's bytes go in; tables of frames, links and pageblocks come out, and lists through them.
+//! The caller's bytes come in; tables of frames, links and pageblocks go out, and lists that run through them.
 
 mod cache_line;
 mod frame;

@@ -1,9 +1,9 @@
-//! Which pages have left the free lists for movable requests.
+//! A bitmap of the pages that have left the free lists for movable requests.
 
 use super::frame::FrameIndex;
 use super::sync::{AtomicU32, Ordering};
 
-/// 32 pages side by side, a bit each.
+/// The bits of 32 consecutive pages.
 #[derive(Debug)]
 pub(crate) struct MovableBits(AtomicU32);
 
@@ -13,15 +13,15 @@ impl Default for MovableBits {
     }
 }
 
-/// A bit for each page of a zone: 1 from when it leaves the free lists for a movable request until it comes
-/// back to them. Whoever changes it holds the zone lock.
+/// One bit for each page of a zone. The bit is 1 from the moment when the page leaves the free lists for a movable
+/// request until it returns to them. Writers hold the zone lock.
 ///
 /// Linux counterpart: none; the bitmap of `pageblock_use.c` in Freehold's series `tidying`.
 #[derive(Debug)]
 pub(crate) struct MovableBitmap<'m>(&'m [MovableBits]);
 
 impl<'m> MovableBitmap<'m> {
-    /// Returns how many [`MovableBits`] so many pages need.
+    /// Returns the number of [`MovableBits`] for `pages` pages.
     pub(crate) fn places(pages: usize) -> usize {
         pages.div_ceil(u32::BITS as usize)
     }
@@ -30,7 +30,7 @@ impl<'m> MovableBitmap<'m> {
         Self(pages)
     }
 
-    /// Sets the bits of `pages` pages, or clears them. Returns how many changed.
+    /// Sets the bits of `pages` pages if `taken`, otherwise clears them. Returns the number of bits that changed.
     pub(crate) fn mark(&self, first: FrameIndex, pages: u32, taken: bool) -> u32 {
         let (mut at, end) = (first.0, first.0 + pages);
         let mut changed = 0;
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_page_counts_once_on_its_way_out_and_once_on_its_way_back() {
+    fn marking_twice_counts_each_page_once() {
         let words = [const { MovableBits(AtomicU32::new(0)) }; 4];
         assert_eq!([100, 128, 129].map(MovableBitmap::places), [4, 4, 5]);
         let movable_bitmap = MovableBitmap::new(&words);

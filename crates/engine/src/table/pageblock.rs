@@ -1,4 +1,4 @@
-//! The type of every pageblock of a zone, and what its pages are used for.
+//! The type of every pageblock of a zone, and counts of its pages.
 
 use super::frame::FrameIndex;
 use super::movable_bitmap::MovableBitmap;
@@ -6,23 +6,23 @@ use super::run::Run;
 use super::sync::{AtomicU32, Ordering};
 use crate::types::{MIGRATETYPES, Migratetype, Order, PageblockUse};
 
-/// One pageblock: its type, and two counts of its pages, which those of more than 2048 pages have in
-/// [`LargeCounts`].
+/// One pageblock: its type and two counts of its pages. Pageblocks of more than 2048 pages have their counts in
+/// [`LargeCounts`] instead.
 ///
-/// From the lowest bits up: 8 bits of the type, a hint to compaction and its isolation, 12 of
-/// the pages on the free lists, 12 of the movable pages that are not.
+/// From the lowest bits up: 8 bits for the type, the skip hint of compaction and the isolation, 12 bits for the number
+/// of pages on the free lists, and 12 bits for the number of movable pages that are not on them.
 #[derive(Debug)]
 pub(crate) struct Pageblock(AtomicU32);
 
 const ISOLATED: u32 = 0x80;
-/// Compaction found nothing here in its last runs. Linux counterpart: `PB_migrate_skip`.
+/// The skip hint: compaction found nothing to move here in its last runs. Linux counterpart: `PB_migrate_skip`.
 const SKIP: u32 = 0x40;
 const TYPE_BITS: u32 = 0xff & !SKIP;
 const FREE_SHIFT: u32 = 8;
 const MOVABLE_SHIFT: u32 = 20;
 const COUNT_BITS: u32 = 0xfff;
 
-/// The largest pageblocks whose counts fit beside their type.
+/// The largest order of a pageblock whose counts fit into one word with its type.
 const LARGEST_SMALL: u8 = 11;
 
 const _: () = assert!(1 << LARGEST_SMALL <= COUNT_BITS);
@@ -34,7 +34,7 @@ pub(crate) struct LargeCounts {
     movable: Count,
 }
 
-/// A number that the holder of the zone lock changes.
+/// A counter that only the holder of the zone lock changes.
 #[derive(Debug)]
 struct Count(AtomicU32);
 
@@ -55,7 +55,7 @@ impl Count {
 }
 
 impl Pageblock {
-    /// Returns a pageblock as it is at first: movable.
+    /// Returns a pageblock in its initial state: movable.
     pub(crate) fn movable() -> Self {
         Self(AtomicU32::new(Migratetype::Movable as u32))
     }
@@ -72,7 +72,7 @@ impl Pageblock {
         self.store(self.load() & !TYPE_BITS | value);
     }
 
-    /// Returns the counts of free pages and of movable ones.
+    /// Returns the counts of free pages and of movable pages.
     #[inline]
     fn counts(&self) -> (u32, u32) {
         let value = self.load();
@@ -83,7 +83,7 @@ impl Pageblock {
         self.store(self.load() & !(COUNT_BITS << MOVABLE_SHIFT) | pages << MOVABLE_SHIFT);
     }
 
-    /// Adds to the count of free pages, by a wrapped number to take off.
+    /// Adds to the count of free pages. A wrapped number subtracts.
     #[inline]
     fn add_free(&self, pages: u32) {
         self.store(self.load().wrapping_add(pages << FREE_SHIFT));
@@ -94,7 +94,7 @@ impl Pageblock {
     }
 }
 
-/// Where a pageblock has its counts.
+/// The place of a pageblock's counts.
 enum CountsOf<'m> {
     Small(&'m Pageblock),
     Large(&'m LargeCounts),
@@ -132,52 +132,50 @@ impl CountsOf<'_> {
     }
 }
 
-/// One zone's pageblocks: 4 bytes each, and 8 more for each of more than 2048 pages that counts.
+/// One zone's pageblocks: 4 bytes each, and 8 more for a pageblock of more than 2048 pages that keeps counts.
 ///
-/// An isolated pageblock keeps its former type, which it has again when the isolation ends. Writers hold
-/// the zone lock; readers need no lock.
+/// An isolated pageblock keeps its former type, and has it again when the isolation ends. Writers hold the zone lock;
+/// readers need no lock.
 ///
-/// Where claims go by counts, each pageblock also counts:
-/// - its pages in free blocks smaller than itself, exactly; `ZoneGuard::update_list` changes that number;
-/// - its pages that left the free lists for movable requests and have not come back. A page that comes
-///   back counts as of the type that its last owner asked for. If the page had another owner in between,
-///   from a CPU's list and for another kind of request, the number stays off by that page. It is never more
-///   than the pages that are not free, and exact again once the whole pageblock is free. It does not know
-///   what [`crate::Zone::set_movable`] says, and counts a page on a CPU's list as what the page left the
-///   free lists for. With [`MovableBitmap`] it is exact.
+/// With [`crate::Switches::claims_by_counts`] each pageblock keeps two counts:
+/// - The pages in free blocks smaller than the pageblock. This count is exact; `ZoneGuard::update_list` changes it.
+/// - The pages that left the free lists for movable requests and have not returned. A page that returns counts by the
+///   type that its last owner requested. If a CPU's list gave the page to several owners of different types in between,
+///   the count stays off by that page. It never exceeds the number of pages that are not free, and is exact again once
+///   the whole pageblock is free. A page on a CPU's list counts by the type for which it left the free lists.
+///   [`crate::Zone::set_movable`] does not change the count. With [`MovableBitmap`] the count is exact.
 ///
 /// Linux counterpart: `pageblock_flags`.
 #[derive(Debug)]
 pub(crate) struct PageblockTable<'m> {
     order: Order,
-    /// The order below which free blocks are counted: that of a pageblock, or 0 where pageblocks do not
-    /// count.
+    /// Free blocks below this order are counted. It is the order of a pageblock, or 0 if pageblocks keep no counts.
     counted_below: Order,
     blocks: &'m [Pageblock],
-    /// Empty where a pageblock's counts fit beside its type.
+    /// The counts of large pageblocks. Empty if the counts fit into one word with the type.
     large: &'m [LargeCounts],
     movable_bitmap: Option<&'m MovableBitmap<'m>>,
     counting: Counting,
 }
 
-/// How pageblocks count the pages that left for movable requests.
+/// The way in which pageblocks count the pages that left the free lists for movable requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Counting {
-    /// They do not.
+    /// Pageblocks do not count them.
     Not,
-    /// A page's last owner decides what it counts as when it comes back.
+    /// The request of a page's last owner decides how the page counts when it returns.
     ByOwner,
-    /// [`MovableBitmap`] tell.
+    /// The [`MovableBitmap`] decides.
     ByDeparture,
 }
 
 impl<'m> PageblockTable<'m> {
-    /// Returns how many [`LargeCounts`] so many pageblocks need.
+    /// Returns the number of [`LargeCounts`] for `blocks` pageblocks of this order.
     pub(crate) fn large_places(order: Order, counted: bool, blocks: usize) -> usize {
         if counted && order.get() > LARGEST_SMALL { blocks } else { 0 }
     }
 
-    /// Returns a table of pageblocks and [`Self::large_places`] of their counts.
+    /// Returns a table of pageblocks. `large` has [`Self::large_places`] places.
     pub(crate) fn new(
         order: Order,
         counted: bool,
@@ -230,7 +228,7 @@ impl<'m> PageblockTable<'m> {
         if value & ISOLATED != 0 { Migratetype::Isolate } else { Self::decode(value) }
     }
 
-    /// Returns true if a pageblock has this type and is not isolated.
+    /// Returns true if the pageblock around `index` has this type and is not isolated.
     #[inline]
     pub(crate) fn is_of(&self, index: FrameIndex, migratetype: Migratetype) -> bool {
         self.block(index).load() & TYPE_BITS == migratetype as u32
@@ -264,12 +262,13 @@ impl<'m> PageblockTable<'m> {
         block.store(block.load() | ISOLATED);
     }
 
-    /// Returns true if compaction leaves a pageblock out.
+    /// Returns true if a pageblock has the skip hint of compaction.
     pub(crate) fn is_skipped(&self, index: FrameIndex) -> bool {
         self.block(index).load() & SKIP != 0
     }
 
-    /// Has compaction leave a pageblock out until [`Self::clear_skips`]. The caller holds the zone lock.
+    /// Sets the skip hint of a pageblock: compaction skips it until [`Self::clear_skips`]. The caller holds the zone
+    /// lock.
     pub(crate) fn set_skip(&self, index: FrameIndex) {
         let block = self.block(index);
         block.store(block.load() | SKIP);
@@ -279,7 +278,7 @@ impl<'m> PageblockTable<'m> {
         self.blocks.iter().for_each(|block| block.store(block.load() & !SKIP));
     }
 
-    /// Gives every pageblock of a block of `order` the same type.
+    /// Sets the type of every pageblock of a block of `order`.
     pub(crate) fn set_range(&self, index: FrameIndex, order: Order, migratetype: Migratetype) {
         self.of_block(index, order).for_each(|at| self.block(at).set_type(migratetype as u32));
     }
@@ -295,8 +294,8 @@ impl<'m> PageblockTable<'m> {
         self.of_block(index, order).for_each(|at| self.counts(at).set_movable(pages));
     }
 
-    /// Returns the two numbers that a pageblock keeps, or `None` where pageblocks do not count. `free` is
-    /// without the pages of blocks as large as a pageblock; fields other than `free` and `movable` are 0.
+    /// Returns the two counts of a pageblock, or `None` if pageblocks keep no counts. `free` does not include blocks of
+    /// a pageblock or more. Fields other than `free` and `movable` are 0.
     #[inline]
     pub(crate) fn counted_use(&self, index: FrameIndex) -> Option<PageblockUse> {
         (self.counted_below > Order::ZERO).then(|| {
@@ -341,8 +340,8 @@ impl<'m> PageblockTable<'m> {
         }
     }
 
-    /// Counts a block that has come back to the free lists. Of its pages, `movable_pages` had left them
-    /// for movable requests.
+    /// Counts a block that has returned to the free lists. `movable_pages` of its pages had left them for movable
+    /// requests.
     #[inline]
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
         if self.counting == Counting::ByOwner {
@@ -357,15 +356,15 @@ impl<'m> PageblockTable<'m> {
             let counts = self.counts(index);
             let (free, movable) = counts.both();
             let left = movable.saturating_sub(movable_pages);
-            // No smaller block is free: the one that came back has made the whole pageblock free.
+            // No block smaller than the pageblock is free: the returned block has made the whole pageblock free.
             counts.set_movable(if free == 0 { 0 } else { left.min(self.pages() - free) });
         } else {
             self.set_movable(index, order, 0);
         }
     }
 
-    /// Counts a block that goes to a request before it reaches the free lists. Of its pages, `returned`
-    /// had left them for movable requests; now all have if `for_movable`, and none otherwise.
+    /// Counts a block that a request captures before it reaches the free lists. `returned` of its pages had left them
+    /// for movable requests. From now on, all of its pages count as such if `for_movable`, and otherwise none.
     pub(crate) fn count_captured(&self, index: FrameIndex, order: Order, returned: u32, for_movable: bool) {
         let taken = if for_movable { order.pages() as u32 } else { 0 };
         if self.counting == Counting::ByDeparture {
@@ -380,8 +379,8 @@ impl<'m> PageblockTable<'m> {
         }
     }
 
-    /// Notes of pages whether they have left the free lists for a movable request, and counts them so in their
-    /// pageblocks.
+    /// Notes in the bitmap whether pages have left the free lists for a movable request, and updates the counts of
+    /// their pageblocks.
     #[cold]
     fn mark_departed(&self, first: FrameIndex, pages: u32, taken: bool) {
         let Some(movable_bitmap) = self.movable_bitmap else { return };

@@ -1,12 +1,12 @@
-//! The one walk over a pageblock's frames that tells what it holds.
+//! The walk over a pageblock's frames that counts its pages by use.
 
 use super::frame::{FrameIndex, FrameKind};
 use super::frame_table::FrameTable;
 use crate::types::{Migratetype, PageblockUse};
 
 impl FrameTable<'_> {
-    /// Returns what the frames from `start` to before `end` hold, in a pageblock of type `own`, and the
-    /// number of blocks and single frames that the walk read.
+    /// Returns the use of the frames `start..end`, in a pageblock of type `own`, and the number of blocks and single
+    /// frames that the walk read.
     #[inline]
     pub(crate) fn use_between(
         &self,

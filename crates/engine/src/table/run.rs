@@ -1,9 +1,9 @@
-//! Blocks side by side.
+//! Runs of adjacent blocks.
 
 use super::frame::FrameIndex;
 use crate::types::Order;
 
-/// Blocks of one order that lie side by side, in the order in which a list has them.
+/// Adjacent blocks of one order, in the order in which a list has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     pub(crate) first: FrameIndex,
@@ -55,8 +55,8 @@ impl Run {
         (Self { blocks, ..self }, rest)
     }
 
-    /// Returns the first frame and the order of the largest block, up to order `limit`, that the first
-    /// blocks of the run make up.
+    /// Returns the first frame and the order of the largest block, up to order `limit`, that consists of the first
+    /// blocks of the run.
     pub(crate) fn first_aligned_part(self, limit: Order) -> (FrameIndex, Order) {
         let step = self.order.get();
         // The end of the run that the part shares, in blocks of the run's order.
@@ -72,8 +72,7 @@ impl Run {
         Self { first: self.block(self.blocks - 1), down: !self.down, ..self }
     }
 
-    /// Returns the run with the block at `index` behind it, or `None` if the block does not continue the
-    /// run.
+    /// Returns the run extended by the block at `index`, or `None` if the block does not continue the run.
     #[inline]
     pub(crate) fn with_next(self, index: FrameIndex) -> Option<Self> {
         let longer = Self { blocks: self.blocks + 1, ..self };

@@ -7,17 +7,17 @@ use crate::types::{Order, Pfn};
 
 /// The ranges of frames for which a memory keeps metadata.
 ///
-/// Metadata comes by the section, an aligned block of frames. A section in which neither list has a frame has
-/// none: it stays a hole for good, and costs 4 bytes. If both lists are empty, every frame of the zones' spans has
-/// metadata.
+/// A section is an aligned block of frames, and has metadata for all of its frames or for none. A section without any
+/// frame of `present` or `hotplug` has none: it stays a hole for ever, and costs 4 bytes. If both lists are empty,
+/// every frame of the zones' spans has metadata.
 /// Linux counterpart: `SPARSEMEM`, `struct mem_section`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sections<'c> {
     /// The ranges that have memory, in any order. Linux counterpart: `memblock.memory`.
     pub present: &'c [Range<Pfn>],
-    /// The ranges to which memory may come later ([`crate::Memory::online_range`]). Their metadata is set aside.
+    /// The ranges to which [`crate::Memory::online_range`] may add memory later. They have metadata from the start.
     pub hotplug: &'c [Range<Pfn>],
-    /// The order of a section. One below the largest order of a block counts as that.
+    /// The order of a section. An order below the largest order of a block counts as the latter.
     /// Linux counterpart: `PFN_SECTION_SHIFT`.
     pub order: Order,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Places {
 }
 
 impl<'c> ZoneSections<'c> {
-    /// Returns the sections of a zone of `spanned` frames, at least one.
+    /// Returns the sections of a zone of `spanned` frames, which must be at least one.
     pub(crate) fn new(named: Sections<'c>, max_order: Order, start: Pfn, spanned: u64) -> Self {
         let order = named.order.max(max_order);
         Self { named, order, max_order, start: start.0, spanned, end: start.0.saturating_add(spanned) }
@@ -73,7 +73,7 @@ impl<'c> ZoneSections<'c> {
         (first < end).then(|| first >> self.order.get()..((end - 1) >> self.order.get()) + 1)
     }
 
-    /// Returns the sections that the lists name, one range of them after the other, in the lists' order.
+    /// Returns the sections that the two lists name, as ranges in the order of the lists.
     fn parts(&self) -> impl Iterator<Item = Range<u64>> {
         self.named.present.iter().chain(self.named.hotplug).filter_map(|range| self.touched(range))
     }
@@ -83,7 +83,7 @@ impl<'c> ZoneSections<'c> {
         self.parts().any(|part| part.contains(&section))
     }
 
-    /// Returns the runs of sections side by side that have metadata, in ascending order.
+    /// Returns the runs of adjacent sections with metadata, in ascending order.
     fn runs(&self) -> impl Iterator<Item = Range<u64>> {
         let mut at = self.first();
         core::iter::from_fn(move || {
@@ -99,12 +99,12 @@ impl<'c> ZoneSections<'c> {
         })
     }
 
-    /// Returns the sections that have metadata, in ascending order.
+    /// Returns the sections with metadata, in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
         self.runs().flatten()
     }
 
-    /// Returns the number of sections that have metadata.
+    /// Returns the number of sections with metadata.
     pub(crate) fn named(&self) -> u64 {
         self.runs().map(|run| run.end - run.start).sum()
     }
@@ -115,8 +115,8 @@ impl<'c> ZoneSections<'c> {
         !names_none && self.named() != self.spanned()
     }
 
-    /// Returns the places that the zone's tables have: from the first frame with metadata, rounded down to the
-    /// largest block, to the last.
+    /// Returns the places of the zone's tables: from the first frame with metadata, rounded down to the largest block,
+    /// to the last.
     pub(crate) fn places(&self) -> Places {
         let round = |pfn: u64| pfn & !(self.max_order.pages() - 1);
         if !self.has_holes() {
@@ -135,28 +135,29 @@ impl<'c> ZoneSections<'c> {
     }
 }
 
-/// Where the frames of a zone's sections lie in its tables: in ascending order, without the holes between
-/// sections.
+/// Maps the frames of a zone's sections to places in its tables. The places are in ascending order, without the holes
+/// between sections.
 ///
-/// A zone without holes has no such tables.
+/// A zone without holes has no such map.
 #[derive(Debug)]
 pub(crate) struct SectionMap<'m> {
     order: Order,
     /// The section of the zone's first frame.
     first: u64,
-    /// For each section from `first` on, the index of its first frame; [`HOLE`] where it has none.
+    /// For each section from `first` on, the index of its first frame, or [`HOLE`].
     bases: &'m [u32],
-    /// For each section that has places, its number from `first` on.
+    /// For each section with places, its number counted from `first`.
     numbers: &'m [u32],
-    /// The number of frames of the first section that have no place.
+    /// The number of frames of the first section that have no places.
     cut: u32,
 }
 
-/// More than any index, whatever offset within a section is added.
+/// The base of a section without metadata. It exceeds every index, also after an offset within a section is added.
 pub(crate) const HOLE: u32 = 1 << 31;
 
 impl<'m> SectionMap<'m> {
-    /// Returns the map of a zone with holes. The tables have a row for each section: spanned, and with places.
+    /// Returns the map of a zone with holes. `bases` has a row for each spanned section, `numbers` for each section
+    /// with places.
     pub(crate) fn new(
         sections: &ZoneSections<'_>,
         places: Places,
@@ -168,7 +169,7 @@ impl<'m> SectionMap<'m> {
         Self { order: sections.order, first: sections.first(), bases, numbers, cut: cut as u32 }
     }
 
-    /// Returns the index of a frame, or one outside the tables.
+    /// Returns the index of a frame. For a frame without metadata the index is outside the tables.
     #[inline]
     pub(crate) fn index(&self, pfn: Pfn) -> Option<FrameIndex> {
         let section = (pfn.0 >> self.order.get()).wrapping_sub(self.first);
@@ -190,7 +191,7 @@ impl<'m> SectionMap<'m> {
         ((place as u32) << self.order.get()).saturating_sub(self.cut)
     }
 
-    /// Returns the indices of the sections side by side from a place of the tables on.
+    /// Returns the indices of the run of adjacent sections that starts at a place of the tables.
     fn run_from(&self, place: usize) -> Option<(Range<u32>, usize)> {
         let first = *self.numbers.get(place)?;
         let follows = |(step, &number): (usize, &u32)| number == first + step as u32;
@@ -198,7 +199,7 @@ impl<'m> SectionMap<'m> {
         Some((self.base_of_place(place)..self.base_of_place(place + length), place + length))
     }
 
-    /// Returns the indices of each run of sections side by side; the last end may be outside the tables.
+    /// Returns the indices of each run of adjacent sections. The last end may be outside the tables.
     pub(crate) fn runs(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         let mut place = 0;
         core::iter::from_fn(move || {
@@ -209,8 +210,8 @@ impl<'m> SectionMap<'m> {
     }
 }
 
-/// Returns the index of a section's first frame for the table of a [`SectionMap`], or [`HOLE`]. `given` is the
-/// number of sections with places below it, and grows.
+/// Returns the index of a section's first frame for the table of a [`SectionMap`], or [`HOLE`]. `given` is the number
+/// of sections with places below this one. The function increments it for a section with places.
 pub(crate) fn base_of(sections: &ZoneSections<'_>, places: Places, number: u64, given: &mut u32) -> u32 {
     let section = sections.first() + number;
     if !sections.has(section) {

@@ -1,5 +1,5 @@
-//! The one place that chooses between the processor's atomics and the model
-//! checker's (`--cfg loom`).
+//! Chooses between the processor's atomics and the model checker's (`--cfg loom`), and
+//! defines the [`Platform`] that an embedder provides.
 
 #[cfg(not(loom))]
 pub(crate) use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering, fence};
@@ -7,7 +7,7 @@ pub(crate) use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, Ordering, 
 #[cfg(all(not(loom), target_has_atomic = "64"))]
 pub(crate) use core::sync::atomic::AtomicU64;
 
-// A processor without 64-bit atomics takes a lock of `portable-atomic` for each.
+// On a processor without 64-bit atomics, `portable-atomic` takes a lock for each operation.
 #[cfg(all(not(loom), not(target_has_atomic = "64")))]
 pub(crate) use portable_atomic::AtomicU64;
 
@@ -20,45 +20,51 @@ use lock_api::RawMutex;
 
 use crate::types::{PlacementRule, Tracepoints};
 
-/// The locks that an embedder brings, one kind for zones and one for per-CPU lists, who watches, and who decides.
+/// The types that an embedder provides to the engine: two locks, a receiver of events, and a placement rule.
 ///
-/// A kernel names its own spin locks here. A simulator names a watcher that measures how long the zone
-/// lock is held.
+/// Tuples implement it:
+///
+/// - `(Zone, PerCpu)`: the locks of zones and of per-CPU lists. There is no receiver, and the era places pages.
+/// - `(Zone, PerCpu, Tracepoints)`: also a receiver of events, for example to measure how long the zone lock is held.
+/// - `(Zone, PerCpu, Tracepoints, Rule)`: also a placement rule.
+///
+/// A kernel uses its own spin locks. [`OwnersFreeOnce`] wraps a platform whose callers never free a block twice.
 ///
 /// # Interrupts
 ///
-/// Where interrupts, signals or anything else that runs to its end on top of a thread use the memory:
+/// If interrupts, signals or other code that preempts a thread and runs to its end use the memory:
 ///
-/// - The zone lock turns interrupts off while it is held, as Linux takes `zone->lock`. Otherwise an
-///   interrupt waits for the thread that it interrupted.
-/// - The lock of CPUs' lists need not, as in Linux: calls that an interrupt may make only try it, and go to
-///   the free lists if it is taken. If it turns interrupts off, a thread with an [`crate::Exclusive`] has
-///   none until it pauses.
-/// - Locks are released in the reverse of the order in which they were taken, so each may keep, in itself,
+/// - The zone lock must turn interrupts off while it is held, as Linux does for `zone->lock`. Otherwise an interrupt
+///   could wait for the thread that it interrupted.
+/// - The lock of CPUs' lists may leave interrupts on, as in Linux. Functions that an interrupt may call only try this
+///   lock, and use the free lists if it is taken. If the lock turns interrupts off, a thread with an
+///   [`crate::Exclusive`] gets no interrupts until it pauses.
+/// - The engine releases locks in the reverse of the order in which it took them. Therefore a lock may store in itself
 ///   whether interrupts were on before.
-/// - On a processor without 64-bit atomics the embedder turns on the feature `unsafe-assume-privileged` of the
-///   crate `portable-atomic`, whose lock around each counter then turns interrupts off. Otherwise an interrupt
-///   may wait without end for the thread that it interrupted.
-/// - A CPU number may be used by an interrupt while the thread that it interrupted uses it.
-///   [`crate::Memory::request_stats`] may then miss a request.
+/// - On a processor without 64-bit atomics, the embedder must turn on the feature `unsafe-assume-privileged` of the
+///   crate `portable-atomic`. Its lock around each counter then turns interrupts off. Otherwise an interrupt may wait
+///   for ever for the thread that it interrupted.
+/// - An interrupt may use the CPU number of the thread that it interrupted. [`crate::Memory::request_stats`] may then
+///   miss a request.
 ///
-/// | from an interrupt | calls |
+/// | from an interrupt | functions |
 /// |---|---|
-/// | may be made | [`crate::Memory::alloc`] and [`crate::Memory::alloc_with`] without [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::alloc_bulk`] with the same flags, [`crate::Memory::free`], [`crate::Memory::split`], [`crate::Memory::free_contig_range`], [`crate::Zone::set_movable`], [`crate::Zone::add_free`], [`crate::Zone::isolate_range`] and its like, whatever only reads counts or settings, and asking whether a daemon is wanted |
-/// | never, if the lock of CPUs' lists leaves interrupts on, since they wait for it | requests with [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::exclusive`], [`crate::Memory::free_bulk`], [`crate::Memory::refresh`], every drain, kswapd, kcompactd, tidying, contiguous ranges, [`crate::Memory::offline_range`], settings and state of a CPU's lists, and `check` |
+/// | allowed | [`crate::Memory::alloc`] and [`crate::Memory::alloc_with`] without [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::alloc_bulk`] with the same flags, [`crate::Memory::free`], [`crate::Memory::split`], [`crate::Memory::free_contig_range`], [`crate::Zone::set_movable`], [`crate::Zone::add_free`], [`crate::Zone::isolate_range`] and similar ones, functions that only read counts or settings, [`crate::Memory::is_kswapd_wanted`] and [`crate::Memory::is_kcompactd_wanted`] |
+/// | forbidden if the lock of CPUs' lists leaves interrupts on, because they wait for it | requests with [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::exclusive`], [`crate::Memory::free_bulk`], [`crate::Memory::refresh`], every drain, kswapd, kcompactd, tidying, contiguous ranges, [`crate::Memory::offline_range`], settings and state of a CPU's lists, and `check` |
 ///
-/// Nothing here sleeps, but a drain waits for whoever holds the lists, an [`crate::Exclusive`] included.
+/// The engine never sleeps. A drain waits until all locks of the lists are free, including those of an
+/// [`crate::Exclusive`].
 pub trait Platform {
-    /// Guards a zone's free lists. Linux counterpart: `zone->lock`.
+    /// The lock of a zone's free lists. Linux counterpart: `zone->lock`.
     type Zone: RawMutex;
-    /// Guards one CPU's lists of one zone. Linux counterpart: `pcp->lock`.
+    /// The lock of one CPU's lists of one zone. Linux counterpart: `pcp->lock`.
     type PerCpu: RawMutex;
-    /// Who watches; `()` for nobody.
+    /// The receiver of the engine's events; `()` for none.
     type Tracepoints: Tracepoints;
-    /// Who decides where requests find room outside their own type; `()` for the era.
+    /// The rule that chooses blocks of other types for requests, and pageblocks to tidy; `()` for the rules of the era.
     type Rule: PlacementRule;
-    /// True if exactly one of two callers that free the same block at the same instant succeeds, which
-    /// takes an atomic read-modify-write for each free. A later second free is always refused.
+    /// True if the engine detects two frees of the same block at the same instant, so that exactly one succeeds. That
+    /// costs an atomic read-modify-write for each free. A second free at a later time is always refused.
     const DETECTS_RACING_FREES: bool = true;
 }
 
@@ -83,12 +89,11 @@ impl<Z: RawMutex, P: RawMutex, T: Tracepoints, R: PlacementRule> Platform for (Z
     type Rule = R;
 }
 
-/// Locks of memory whose blocks have one owner each, who frees a block once. A free then takes the lock of
-/// the CPU's lists and no other atomic step.
+/// The platform `L` of an embedder whose callers never free the same block twice at the same instant. A free then takes
+/// the lock of the CPU's lists, and no other atomic operation.
 ///
-/// In Linux the page's reference count ensures it: only the caller that drops the last reference frees the
-/// page. If two callers do free one block at the same instant, both may succeed, and the block is handed
-/// out twice.
+/// In Linux the page's reference count ensures that: only the caller that drops the last reference frees the page. If
+/// two callers do free one block at the same instant, both frees may succeed, and the block is handed out twice.
 #[derive(Debug)]
 pub struct OwnersFreeOnce<L>(PhantomData<L>);
 

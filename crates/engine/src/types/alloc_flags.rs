@@ -1,4 +1,4 @@
-//! What a request may do beyond the ordinary.
+//! The internal flags of an allocation attempt.
 
 use bitflags::bitflags;
 
@@ -8,26 +8,26 @@ use super::switches::Switches;
 use super::units::Order;
 
 bitflags! {
-    /// The rights and wishes of one attempt to answer a request. Linux counterpart: `ALLOC_*`.
+    /// The internal flags of one attempt to allocate. Linux counterpart: `ALLOC_*`.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     pub(crate) struct AllocFlags: u16 {
-        /// No watermark counts at all.
+        /// No watermark applies.
         const NO_WATERMARKS = 1 << 0;
-        /// The out-of-memory killer has chosen the caller: the reserves are open.
+        /// The out-of-memory killer has chosen the caller, which may use the reserves.
         const OOM = 1 << 1;
         /// The caller cannot wait.
         const NON_BLOCK = 1 << 2;
-        /// `__GFP_HIGH`: half of the min watermark is open.
+        /// `__GFP_HIGH`: half of the min watermark may be used.
         const MIN_RESERVE = 1 << 3;
         /// CMA blocks may be used.
         const CMA = 1 << 4;
-        /// Pageblock types should not mix while another zone can answer.
+        /// Pageblock types should not mix while another zone can serve the request.
         const NOFRAGMENT = 1 << 5;
-        /// The reserve for atomic high-order requests is open.
+        /// The reserve for atomic high-order requests may be used.
         const HIGHATOMIC = 1 << 6;
         /// kswapd may be woken.
         const KSWAPD = 1 << 7;
-        /// A boost of the marks does not count, for a single page at the min mark.
+        /// A boost of the watermarks does not apply to a single page at the min watermark.
         const IGNORE_BOOST = 1 << 8;
     }
 }
@@ -53,8 +53,7 @@ impl AllocFlags {
         flags
     }
 
-    /// Returns [`Self::HIGHATOMIC`] if a request may use the reserve for atomic high-order requests, and
-    /// no flag otherwise.
+    /// Returns [`Self::HIGHATOMIC`] if a request may use the reserve for atomic high-order requests, otherwise no flag.
     pub(crate) fn highatomic(gfp: GfpFlags, order: Order) -> Self {
         let cannot_wait = !gfp.intersects(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
         let entitled = cannot_wait && order > Order::ZERO && gfp.contains(GfpFlags::HIGH);

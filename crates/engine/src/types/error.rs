@@ -1,22 +1,22 @@
-//! What can go wrong, as small values.
+//! The errors of the engine, as small `Copy` values.
 
 use core::fmt;
 
 use super::units::{Order, Pfn};
 
-/// Why a block was not freed. Nothing has changed.
+/// The reason why a block was not freed. Nothing has changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum FreeError {
     /// No zone contains the frame, or the frame lies in a hole.
     OutsideZones,
-    /// The block is already free: on a free list, or on a per-CPU list.
+    /// The block is already free, on a free list or a per-CPU list.
     AlreadyFree,
     /// The frame is not the first of an allocated block.
     NotAllocated,
     /// The block was allocated with another order.
     WrongOrder {
-        /// The order it was allocated with.
+        /// The order of the allocated block.
         allocated: Order,
     },
     /// The CPU number is not below the number that the memory was set up for.
@@ -37,7 +37,7 @@ impl fmt::Display for FreeError {
 
 impl core::error::Error for FreeError {}
 
-/// Why a request was not answered.
+/// The reason why a request failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AllocError {
@@ -47,8 +47,8 @@ pub enum AllocError {
     OrderTooLarge,
     /// The CPU number is not below the number that the memory was set up for.
     NoSuchCpu,
-    /// The node number is above those of all zones. A node without zones below another is there, and its
-    /// requests go to the others.
+    /// The node number is above those of all zones. A smaller number of a node without zones is valid: its requests go
+    /// to the other nodes.
     NoSuchNode,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for AllocError {
 
 impl core::error::Error for AllocError {}
 
-/// Why a block was not allocated by its address.
+/// The reason why a block was not allocated by its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AllocAtError {
@@ -84,8 +84,8 @@ pub enum AllocAtError {
     Isolated,
     /// Part of the block lies in a CMA pageblock, whose pages are for its owner and for movable requests.
     Cma,
-    /// Part of the block is on its way to or from its owner, or was put on a CPU's list after the drain. Another
-    /// try may succeed.
+    /// Part of the block is in transit to or from its owner, or was put on a CPU's list after the drain. Another try
+    /// may succeed.
     Busy,
 }
 
@@ -98,20 +98,20 @@ impl fmt::Display for AllocAtError {
             Self::InUse { at } => write!(f, "the block at {at} is in use"),
             Self::Isolated => f.write_str("part of the block is in an isolated pageblock"),
             Self::Cma => f.write_str("part of the block is in a CMA pageblock"),
-            Self::Busy => f.write_str("part of the block is on its way to or from its owner"),
+            Self::Busy => f.write_str("part of the block is in transit to or from its owner"),
         }
     }
 }
 
 impl core::error::Error for AllocAtError {}
 
-/// Why pageblocks were not isolated, or a range of frames not taken.
+/// The reason why pageblocks were not isolated, or a range of frames not allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum BlockError {
     /// The frame is outside the zone.
     OutsideZone,
-    /// Part of the pageblock lies outside the zone, so that its free pages cannot all move.
+    /// Part of the pageblock lies outside the zone, so that not all of its free pages can move.
     StraddlesZone,
     /// The pageblock is isolated already, or not isolated when it should be.
     WrongState,
@@ -119,11 +119,11 @@ pub enum BlockError {
     Unmovable,
     /// The range does not begin and end with a pageblock.
     Unaligned,
-    /// The type asked for is neither `Movable` nor `Cma`, or a pageblock of the range is not of it.
+    /// The requested type is neither `Movable` nor `Cma`, or a pageblock of the range has another type.
     WrongType,
-    /// A page of the range is in use, or on its way to or from its owner. Another try may succeed.
+    /// A page of the range is in use, or in transit to or from its owner. Another try may succeed.
     Busy,
-    /// The memory has no room for the pages of the range elsewhere.
+    /// The memory has no room outside the range for its pages.
     NoRoom,
     /// The CPU number is not below the number that the memory was set up for.
     NoSuchCpu,
@@ -137,7 +137,7 @@ impl fmt::Display for BlockError {
             Self::WrongState => "the pageblock is in that state already",
             Self::Unmovable => "the pageblock holds unmovable pages",
             Self::Unaligned => "the range does not begin and end with a pageblock",
-            Self::WrongType => "the range is not of the type asked for",
+            Self::WrongType => "the range does not have the requested type",
             Self::Busy => "a page of the range is in use",
             Self::NoRoom => "no room elsewhere for the pages of the range",
             Self::NoSuchCpu => "there is no such CPU",
@@ -147,7 +147,7 @@ impl fmt::Display for BlockError {
 
 impl core::error::Error for BlockError {}
 
-/// Why memory could not be set up.
+/// The reason why a memory could not be set up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SetupError {
@@ -158,7 +158,7 @@ pub enum SetupError {
         /// Bytes given.
         given: usize,
     },
-    /// A [`crate::StaticMemory`] is set up, or another caller is about to.
+    /// The [`crate::StaticMemory`] is already set up, or another caller is setting it up.
     AlreadySetUp,
     /// No zone was given, or a zone without pages.
     EmptyZone,
@@ -167,9 +167,9 @@ pub enum SetupError {
         /// A frame in both.
         at: Pfn,
     },
-    /// Part of the range lies in a section for which the configuration set no metadata aside.
+    /// Part of the range lies in a section without metadata.
     NoSection,
-    /// More than 2^31 pages of a zone have metadata, or it spans more than 2^31 sections.
+    /// More than 2^31 pages of a zone have metadata, or a zone spans more than 2^31 sections.
     ZoneTooLarge,
     /// The pageblock order is larger than the maximum order.
     BadPageblockOrder,
@@ -177,10 +177,9 @@ pub enum SetupError {
     NoCpu,
     /// A per-CPU batch of zero, or a lower bound of `high` above the upper one.
     BadPerCpuSettings,
-    /// A block that is not aligned, too large, or on a list that its pageblock's type or
-    /// its order does not allow.
+    /// A block is not aligned, too large, or on a list that the type of its pageblock or its order does not allow.
     BadBlock {
-        /// Its first frame.
+        /// The first frame of the block.
         at: Pfn,
     },
 }

@@ -6,43 +6,42 @@ use super::migratetype::Migratetype;
 use super::zone_type::ZoneType;
 
 bitflags! {
-    /// What a caller asks of the allocator.
+    /// The flags of a request.
     ///
-    /// Every request does something sensible whatever its flags are, though not always what the name of a
-    /// flag promises in Linux:
+    /// Every combination of flags is valid. Some flags have less effect than in Linux:
     ///
     /// | flag | effect here |
     /// |---|---|
     /// | `DMA`, `DMA32`, `HIGHMEM`, `MOVABLE` | the highest zone: `Dma`, `Dma32`, with `HIGHMEM` and `MOVABLE` `Movable`, with `HIGHMEM` alone `HighMem`, otherwise `Normal`; of `DMA` and others together the lowest |
     /// | `MOVABLE`, `RECLAIMABLE` | the migratetype; neither is `Unmovable`, both are `Movable` |
-    /// | `HIGH` | opens half of the min mark; without `DIRECT_RECLAIM` and above order 0 also the reserve for atomic requests; since 6.3 a single page ignores a boost of the marks |
-    /// | `ATOMIC` | until 6.2 a single page ignores a boost, and nothing else: a caller that cannot wait wants [`GfpFlags::GFP_ATOMIC`] |
-    /// | `DIRECT_RECLAIM` | [`crate::Memory::alloc_with`] reclaims and compacts; [`crate::Memory::alloc`] empties CPUs' lists and the reserve instead. Without it nothing waits, and with `HIGH` or not a quarter more of the min mark is open |
-    /// | `KSWAPD_RECLAIM` | below the low mark, kswapd and kcompactd are wanted; they run when the embedder calls them |
+    /// | `HIGH` | half of the min watermark may be used; without `DIRECT_RECLAIM` and above order 0 also the reserve for atomic requests; since 6.3 a single page ignores a boost of the watermarks |
+    /// | `ATOMIC` | until 6.2 a single page ignores a boost, and nothing else: a caller that cannot wait uses [`GfpFlags::GFP_ATOMIC`] |
+    /// | `DIRECT_RECLAIM` | [`crate::Memory::alloc_with`] reclaims and compacts; [`crate::Memory::alloc`] drains CPUs' lists and the reserve instead. Without this flag the request never waits, and may use a quarter more of the min watermark, with and without `HIGH` |
+    /// | `KSWAPD_RECLAIM` | below the low watermark, the request wakes kswapd and kcompactd; they run when the embedder calls them |
     /// | `IO` | compaction is permitted |
-    /// | `FS` | none; reaches the embedder's [`crate::Shrinker`] as all flags do |
-    /// | `NORETRY`, `RETRY_MAYFAIL` | fewer rounds of reclaim and compaction, or more above order 3; with `NORETRY` [`crate::Memory::alloc`] leaves a zone's last pageblock of the reserve |
-    /// | `NOFAIL` | a last attempt below all marks. **It may fail**: where Linux tries for ever, the caller asks again |
-    /// | `MEMALLOC`, `NOMEMALLOC` | no mark counts; not so with `NOMEMALLOC`, which also closes the reserves of callers that cannot wait |
-    /// | `THISNODE` | no other node than the request's |
+    /// | `FS` | none; the embedder's [`crate::Shrinker`] gets this flag like all others |
+    /// | `NORETRY`, `RETRY_MAYFAIL` | fewer rounds of reclaim and compaction, or more above order 3; with `NORETRY` [`crate::Memory::alloc`] does not use a zone's last pageblock of the reserve |
+    /// | `NOFAIL` | a last attempt below all watermarks. **It may fail**: where Linux tries for ever, the caller must repeat the request |
+    /// | `MEMALLOC`, `NOMEMALLOC` | with `MEMALLOC` no watermark applies; `NOMEMALLOC` overrides it, and also closes the reserves of callers that cannot wait |
+    /// | `THISNODE` | only the node of the request |
     /// | `ZERO`, `ZEROTAGS` | none: **the engine never touches memory**, so its caller zeroes it |
     /// | `WRITE`, `NOWARN`, `COMP`, `HARDWALL`, `ACCOUNT`, `NO_OBJ_EXT`, `UNKNOWN` | none |
     ///
-    /// No flags are refused. Where two contradict each other, one wins:
+    /// If two flags contradict each other, one wins:
     ///
-    /// | together | what counts |
+    /// | together | effect |
     /// |---|---|
     /// | `MOVABLE` and `RECLAIMABLE` | `MOVABLE` |
     /// | two of `DMA`, `DMA32`, `HIGHMEM` | the lowest zone |
     /// | `MEMALLOC` and `NOMEMALLOC` | `NOMEMALLOC` |
-    /// | `HIGH` and `NOMEMALLOC` | both: half of the min mark is open, the reserve for atomic requests is closed |
+    /// | `HIGH` and `NOMEMALLOC` | both: half of the min watermark may be used, the reserve for atomic requests may not |
     /// | `NORETRY` and `RETRY_MAYFAIL` | `NORETRY` |
-    /// | `NORETRY` and `NOFAIL` | [`crate::Memory::alloc`] goes by `NORETRY`; [`crate::Memory::alloc_with`] makes one round, then the last attempt |
-    /// | `NOFAIL` without `DIRECT_RECLAIM` | `NOFAIL` counts for nothing: a caller that cannot wait may fail |
-    /// | `THISNODE` and zones that the node lacks | `THISNODE`: the request fails |
+    /// | `NORETRY` and `NOFAIL` | [`crate::Memory::alloc`] obeys `NORETRY`; [`crate::Memory::alloc_with`] makes one round, then the last attempt |
+    /// | `NOFAIL` without `DIRECT_RECLAIM` | `NOFAIL` has no effect: a request that cannot wait may fail |
+    /// | `THISNODE` and zone flags for a zone that the node does not have | the request fails |
     ///
-    /// The bit positions are Freehold's own: Linux renumbers its flags from
-    /// release to release, so recorders translate by name.
+    /// The bit positions are Freehold's own. Linux renumbers its flags from
+    /// release to release, so recorders translate them by name.
     /// Linux counterpart: `gfp_t`.
     #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
     pub struct GfpFlags: u32 {
@@ -62,7 +61,7 @@ bitflags! {
         const IO = 1 << 6;
         /// `__GFP_FS`: reclaim may call into file systems.
         const FS = 1 << 7;
-        /// `__GFP_ZERO`: the page is wanted zeroed. The caller does it: the engine never touches memory.
+        /// `__GFP_ZERO`: the page should be zeroed. The caller must do that: the engine never touches memory.
         const ZERO = 1 << 8;
         /// `__GFP_DIRECT_RECLAIM`: the caller may reclaim by itself.
         const DIRECT_RECLAIM = 1 << 9;
@@ -72,11 +71,11 @@ bitflags! {
         const WRITE = 1 << 11;
         /// `__GFP_NOWARN`: failure is not logged.
         const NOWARN = 1 << 12;
-        /// `__GFP_RETRY_MAYFAIL`: try hard, yet fail in the end.
+        /// `__GFP_RETRY_MAYFAIL`: try hard, but fail in the end.
         const RETRY_MAYFAIL = 1 << 13;
-        /// `__GFP_NOFAIL`: never fail. The engine tries below all marks, then fails all the same.
+        /// `__GFP_NOFAIL`: never fail. The engine makes an attempt below all watermarks, and may still fail.
         const NOFAIL = 1 << 14;
-        /// `__GFP_NORETRY`: fail rather than try hard.
+        /// `__GFP_NORETRY`: fail instead of trying hard.
         const NORETRY = 1 << 15;
         /// `__GFP_MEMALLOC`: all reserves may be used.
         const MEMALLOC = 1 << 16;
@@ -84,20 +83,20 @@ bitflags! {
         const COMP = 1 << 17;
         /// `__GFP_NOMEMALLOC`: never touch the reserves.
         const NOMEMALLOC = 1 << 18;
-        /// `__GFP_HARDWALL`: cpuset limits hold.
+        /// `__GFP_HARDWALL`: cpuset limits apply.
         const HARDWALL = 1 << 19;
         /// `__GFP_THISNODE`: this node only.
         const THISNODE = 1 << 20;
         /// `__GFP_ACCOUNT`: charged to a memory cgroup.
         const ACCOUNT = 1 << 21;
-        /// `__GFP_ZEROTAGS`: memory tags are wanted zeroed.
+        /// `__GFP_ZEROTAGS`: memory tags should be zeroed.
         const ZEROTAGS = 1 << 22;
-        /// `__GFP_ATOMIC`: the caller cannot wait (kernels before 6.3). Not [`GfpFlags::GFP_ATOMIC`], which
-        /// callers that cannot wait want.
+        /// `__GFP_ATOMIC`: the caller cannot wait (kernels before 6.3). Callers that cannot wait use
+        /// [`GfpFlags::GFP_ATOMIC`] instead.
         const ATOMIC = 1 << 23;
         /// `__GFP_NO_OBJ_EXT`: no slab object extensions.
         const NO_OBJ_EXT = 1 << 24;
-        /// A flag that the recorder could not name.
+        /// A flag that the recorder did not know.
         const UNKNOWN = 1 << 31;
     }
 }
@@ -107,7 +106,7 @@ impl GfpFlags {
     pub const RECLAIM: Self = Self::DIRECT_RECLAIM.union(Self::KSWAPD_RECLAIM);
     /// `GFP_NOWAIT` as kernels since 6.6 define it.
     pub const NOWAIT: Self = Self::KSWAPD_RECLAIM.union(Self::NOWARN);
-    /// `GFP_ATOMIC`: the flags of a caller that cannot wait, an interrupt for instance.
+    /// `GFP_ATOMIC`: the flags of a caller that cannot wait, such as an interrupt.
     pub const GFP_ATOMIC: Self = Self::HIGH.union(Self::KSWAPD_RECLAIM);
     /// `GFP_NOIO`.
     pub const NOIO: Self = Self::RECLAIM;
@@ -132,7 +131,7 @@ impl GfpFlags {
     /// `GFP_TRANSHUGE`.
     pub const TRANSHUGE: Self = Self::TRANSHUGE_LIGHT.union(Self::DIRECT_RECLAIM);
 
-    /// Returns the migratetype that the flags ask for.
+    /// Returns the migratetype that the flags request.
     ///
     /// Linux counterpart: `gfp_migratetype`.
     pub const fn migratetype(self) -> Migratetype {
@@ -167,9 +166,8 @@ impl GfpFlags {
         BY_FLAGS[(self.bits() & 0xf) as usize]
     }
 
-    /// Returns the names that Linux prints, each with its flags, composite names first. The text of the
-    /// `kmem` trace events lists each name in turn whose flags are all set, and takes these flags away
-    /// before it goes on.
+    /// Returns the names that Linux prints, each with its flags, composite names first. The text of the `kmem` trace
+    /// events lists a name if all of its flags are set, and removes these flags before it tests the next name.
     ///
     /// Linux counterpart: `__def_gfpflag_names`.
     pub fn linux_names() -> impl Iterator<Item = (&'static str, Self)> {
@@ -178,8 +176,8 @@ impl GfpFlags {
 
     /// Returns the flag or set of flags that Linux prints as `name`.
     ///
-    /// Both the composite names (`GFP_KERNEL`) and the single ones (`__GFP_COMP`) of the `kmem` trace
-    /// events are known; `None` for any other.
+    /// Accepts the composite names (`GFP_KERNEL`) and the single ones (`__GFP_COMP`) of the `kmem` trace events.
+    /// Returns `None` for any other name.
     pub fn from_linux_name(name: &str) -> Option<Self> {
         LINUX_NAMES.iter().find(|(known, _)| *known == name).map(|&(_, flags)| flags)
     }

@@ -2,32 +2,32 @@
 
 use core::fmt;
 
-/// What kind of pages a pageblock is meant for.
+/// The mobility of pages, and the kind of pages that a pageblock is meant for.
 ///
 /// The discriminants follow a kernel with CMA and memory isolation built in;
-/// [`crate::Memory::write_pagetypeinfo`] leaves out the rows that a kernel was built without.
+/// [`crate::Memory::write_pagetypeinfo`] omits the rows of types that a kernel does not have.
 /// Linux counterpart: `enum migratetype`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 pub enum Migratetype {
-    /// Pages that stay where they are: page tables, kernel stacks, most slabs.
+    /// Pages that cannot be moved: page tables, kernel stacks, most slabs.
     Unmovable = 0,
     /// Pages whose contents can be migrated: anonymous memory, page cache.
     Movable = 1,
     /// Pages that can be freed on demand but not moved: inode and dentry slabs.
     Reclaimable = 2,
-    /// Blocks held back for atomic high-order requests.
+    /// Pageblocks reserved for atomic high-order requests.
     HighAtomic = 3,
-    /// Blocks of a contiguous memory area: movable pages only.
+    /// Pageblocks of a contiguous memory area, for movable pages only.
     Cma = 4,
-    /// Blocks being emptied: nothing may be allocated from them.
+    /// Isolated pageblocks: no page may be allocated from them.
     Isolate = 5,
 }
 
-/// How many migratetypes there are.
+/// The number of migratetypes.
 pub const MIGRATETYPES: usize = 6;
 
-/// The migratetypes that a per-CPU list exists for, which are the first three.
+/// The number of migratetypes with per-CPU lists: the first three.
 ///
 /// Linux counterpart: `MIGRATE_PCPTYPES`.
 pub const PCP_TYPES: usize = 3;
@@ -37,7 +37,7 @@ impl Migratetype {
     pub const ALL: [Self; MIGRATETYPES] =
         [Self::Unmovable, Self::Movable, Self::Reclaimable, Self::HighAtomic, Self::Cma, Self::Isolate];
 
-    /// Returns the migratetype with this discriminant, or `None` if there is none.
+    /// Returns the migratetype with this discriminant, or `None` if no type has it.
     pub const fn new(value: u8) -> Option<Self> {
         match value {
             0 => Some(Self::Unmovable),
@@ -67,22 +67,22 @@ impl Migratetype {
         }
     }
 
-    /// Returns the migratetype that `/proc/pagetypeinfo` prints as `name`, or `None` if there is none.
+    /// Returns the migratetype that `/proc/pagetypeinfo` prints as `name`, or `None` for any other name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Returns true if blocks of this type may merge with blocks of another such type, and be claimed for
-    /// it.
+    /// Returns true for types whose free blocks may merge with each other, and whose pageblocks a request of another
+    /// such type may claim.
     ///
     /// Linux counterpart: `migratetype_is_mergeable`.
     pub const fn is_mergeable(self) -> bool {
         (self as usize) < PCP_TYPES
     }
 
-    /// Returns how many pages of a pageblock of type `foreign` are in use like pages of this type: the `movable` ones
-    /// for movable pages, those that stay for others in a movable pageblock. Unmovable and reclaimable pages cannot be
-    /// told apart.
+    /// Returns the number of pages in a pageblock of type `foreign` that have the mobility of this type: `movable` for
+    /// the movable type, and `immovable` for other types if the pageblock is movable. The two counts do not distinguish
+    /// unmovable from reclaimable pages, so the result is 0 between these two types.
     #[inline]
     pub(super) const fn like(self, foreign: Self, movable: u32, immovable: u32) -> u32 {
         match (self, foreign) {

@@ -1,4 +1,4 @@
-//! The vocabulary: nothing goes in; every other room speaks in these types.
+//! The basic types of the engine. This folder imports nothing from the others, and all others use it.
 
 mod alloc_context;
 mod alloc_flags;

@@ -1,20 +1,20 @@
-//! What a pageblock holds.
+//! The use of a pageblock's pages.
 
 use super::migratetype::Migratetype;
 use super::units::Pfn;
 
-/// What one pageblock holds.
+/// The pages of one pageblock, counted by use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PageblockUse {
-    /// First frame of the pageblock that is inside the zone.
+    /// The first frame of the pageblock that lies in the zone.
     pub start: Pfn,
-    /// The pageblock's type; `None` where the zone has only holes there.
+    /// The pageblock's type; `None` if the pageblock has only holes.
     pub migratetype: Option<Migratetype>,
     /// Pages on free lists.
     pub free: u32,
     /// Pages on per-CPU lists.
     pub percpu: u32,
-    /// Allocated pages by the type that was asked for: unmovable, movable, reclaimable.
+    /// Allocated pages by requested type: unmovable, movable, reclaimable.
     pub allocated: [u32; 3],
     /// Allocated pages that can be migrated.
     pub movable: u32,
@@ -33,8 +33,8 @@ impl PageblockUse {
         })
     }
 
-    /// Returns how many of a foreign pageblock's `pages` are in use like the wanted ones: movable pages
-    /// for a movable request, pages that stay for any other.
+    /// Returns the number of pages in a pageblock of type `foreign` that have the mobility of the type `wanted`:
+    /// movable pages for a movable request, immovable pages for any other. `pages` is the number of all its pages.
     #[inline]
     pub(crate) fn like_wanted(&self, pages: u32, foreign: Migratetype, wanted: Migratetype) -> u32 {
         wanted.like(foreign, self.movable, pages.saturating_sub(self.free + self.movable))

@@ -1,4 +1,4 @@
-//! What an embedder may decide: where requests find room outside their own type, and what is tidied.
+//! Placement rules: an embedder chooses blocks of other types for requests, and pageblocks to tidy.
 
 use super::migratetype::Migratetype;
 use super::pageblock_use::PageblockUse;
@@ -9,41 +9,41 @@ use super::units::{Order, Pfn};
 pub struct FallbackRequest {
     /// The order of the block.
     pub order: Order,
-    /// Unmovable, movable or reclaimable.
+    /// The type of the request: unmovable, movable or reclaimable.
     pub migratetype: Migratetype,
     /// The order of a pageblock.
     pub pageblock_order: Order,
 }
 
-/// A free block of another type than the wanted one, and what its pageblock holds.
+/// A free block of another type than the request's, and the use of its pageblock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offer {
     /// The block's first frame.
     pub pfn: Pfn,
-    /// The block's order, at least the wanted one.
+    /// The block's order, at least that of the request.
     pub order: Order,
-    /// The type of the list that has it.
+    /// The type of the free list that has the block.
     pub migratetype: Migratetype,
-    /// Free pages of its pageblock, the block's own among them.
+    /// Free pages of the pageblock, including those of the block.
     pub free: u32,
-    /// Pages of its pageblock that were asked for as movable; those that can be moved in eras without
-    /// [`crate::Switches::claims_by_counts`].
+    /// Pages of the pageblock that movable requests got. In eras without [`crate::Switches::claims_by_counts`]: pages
+    /// that can be moved.
     pub movable: u32,
-    /// Pages of its pageblock that are neither: in use where they are, on CPUs' lists, or holes.
+    /// All other pages of the pageblock: immovable pages, pages on CPUs' lists, and holes.
     pub immovable: u32,
 }
 
 impl Offer {
-    /// Returns how many pages of the pageblock are in use like the wanted ones: movable pages for a movable
-    /// request, pages that stay for another one in a movable pageblock. Unmovable and reclaimable pages cannot be told
-    /// apart.
+    /// Returns the number of pages in the pageblock that have the mobility of the type `wanted`: movable pages for a
+    /// movable request, immovable pages of a movable pageblock for any other request. The counts do not distinguish
+    /// unmovable from reclaimable pages, so the result is 0 between these two types.
     #[inline]
     pub fn like(&self, wanted: Migratetype) -> u32 {
         wanted.like(self.migratetype, self.movable, self.immovable)
     }
 }
 
-/// The free blocks that a rule may choose from, up to 32 of each list, read from the lists as the rule asks for them.
+/// An iterator over the free blocks that a rule may choose, up to 32 of each free list. It reads the lists lazily.
 pub struct Offers<'o>(&'o mut dyn Iterator<Item = Offer>);
 
 impl<'o> Offers<'o> {
@@ -67,63 +67,68 @@ impl core::fmt::Debug for Offers<'_> {
     }
 }
 
-/// What a rule chooses.
+/// The choice of a rule for a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
-    /// What the era does.
+    /// The era decides.
     AsEra,
     /// None of the offers.
     Nothing,
-    /// This one.
+    /// The block of this offer.
     Take(Offer),
 }
 
-/// What is to be done about a pageblock.
+/// The choice of a rule for a pageblock that is tidied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Chore {
-    /// What the era does.
+    /// The era decides.
     AsEra,
-    /// Nothing.
+    /// The pageblock stays as it is.
     Nothing,
-    /// It gets this type: unmovable, movable or reclaimable. Its free blocks go to that type's lists.
+    /// The pageblock gets this type: unmovable, movable or reclaimable. Its free blocks move to that type's lists.
     Retype(Migratetype),
-    /// The pages that can be moved leave it for fuller pageblocks, those of a pageblock that is not movable for any.
-    /// Nothing where CPUs' lists hold pages of a movable pageblock even after they were drained.
+    /// The movable pages leave the pageblock. From a movable pageblock they move to fuller ones, from another to any
+    /// movable pageblock. A movable pageblock stays as it is if CPUs' lists have pages of it even after a drain.
     Empty,
 }
 
-/// A rule of placement: which pageblocks requests of other types take from, and what is tidied.
+/// A placement rule: chooses the blocks that requests of other types take, and the pageblocks to tidy.
 ///
-/// `()` leaves everything to the era and costs nothing. [`PlacementRule::claim`] and [`PlacementRule::steal`] are
-/// called with the zone lock held: an implementation must not call the allocator. What it chooses must be as it was
-/// offered. Otherwise the engine refuses and counts it ([`crate::Memory::refused_choices`]); the request then gets what
-/// the era gives it. Eras without [`crate::Switches::hygiene`] ask no rule. Where pageblocks keep no counts, each offer
-/// takes a walk over its pageblock's frames.
+/// `()` leaves everything to the era and costs nothing. The engine calls [`PlacementRule::claim`] and
+/// [`PlacementRule::steal`] with the zone lock held: an implementation must not call the allocator.
 ///
-/// Linux counterpart: none; `__rmqueue_claim` and `__rmqueue_steal` are what it replaces.
+/// A chosen block must be one of the offers, unchanged. Otherwise the engine refuses the choice, counts it
+/// ([`crate::Memory::refused_choices`]), and lets the era decide. The engine calls no rule in eras without
+/// [`crate::Switches::hygiene`]. If pageblocks keep no counts, each offer costs a walk over the frames of its
+/// pageblock.
+///
+/// Linux counterpart: none; a rule replaces `__rmqueue_claim` and `__rmqueue_steal`.
 pub trait PlacementRule {
-    /// Chooses the block whose pageblock is claimed, of those that lie whole in the zone: it becomes one of the wanted
-    /// type as a whole, whatever else is in use there, and the request takes the smallest block that is then of its
-    /// type. Offers come the largest first, and for one order the types as Linux prefers them. Not asked where types
-    /// should not mix.
+    /// Chooses the block whose pageblock is claimed. The whole pageblock then changes to the type of the request, even
+    /// if pages of other types are in use there, and the request takes the smallest suitable block of its type.
+    ///
+    /// Only pageblocks that lie completely in the zone are offered. Larger blocks come first; for one order, the types
+    /// come in Linux's order of preference. The engine does not call this method where pageblock types should not mix.
     fn claim(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> Choice {
         Choice::AsEra
     }
 
-    /// Chooses the block that a request takes a piece of although its pageblock keeps its type. Asked if no pageblock
-    /// was claimed. Offers come the smallest first. After [`Choice::Nothing`] the request finds no room in this zone.
+    /// Chooses the block from which the request takes a piece. The pageblock keeps its type.
+    ///
+    /// The engine calls this method if no pageblock was claimed. Smaller blocks come first. After [`Choice::Nothing`]
+    /// the request gets no block from this zone.
     fn steal(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> Choice {
         Choice::AsEra
     }
 
-    /// True if [`PlacementRule::chore`] is to be asked about each pageblock that [`crate::Memory::tidy_pageblocks`]
-    /// passes.
+    /// Returns true if [`PlacementRule::chore`] decides about the pageblocks that [`crate::Memory::tidy_pageblocks`]
+    /// visits.
     fn tidies(&self) -> bool {
         false
     }
 
-    /// Chooses what is to be done about a pageblock of `pages` that lies whole in its zone and is not one free or
-    /// allocated block. Called without a lock: others may allocate and free there meanwhile.
+    /// Chooses the chore for a pageblock of `pages` pages. The pageblock lies completely in its zone, and is not one
+    /// free or allocated block. The engine holds no lock: other callers may allocate and free there meanwhile.
     fn chore(&self, _pageblock: &PageblockUse, _pages: u32) -> Chore {
         Chore::AsEra
     }
@@ -131,10 +136,10 @@ pub trait PlacementRule {
 
 impl PlacementRule for () {}
 
-/// How often rules chose what they were not offered.
+/// The choices of placement rules that the engine refused.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RefusedChoices {
-    /// How often.
+    /// The number of refused choices.
     pub count: u64,
     /// The last block or pageblock that was refused.
     pub last: Pfn,

@@ -1,15 +1,15 @@
-//! What the allocator did, as plain numbers.
+//! Statistics of the allocator, as plain numbers.
 
 use super::units::MAX_ORDERS;
 
-/// What happened in one zone under its lock. All numbers are exact.
+/// Statistics of the work under the lock of one zone. All numbers are exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct ZoneStats {
-    /// Times the zone lock was taken.
+    /// Holds of the zone lock.
     pub lock_holds: u64,
-    /// The most pages and list nodes touched in one hold.
+    /// The largest number of frames read and blocks moved in one hold.
     ///
     /// Units: frames read or blocks moved.
     pub longest_hold_touched: u64,
@@ -17,24 +17,24 @@ pub struct ZoneStats {
     pub refills: u64,
     /// Blocks that refills took.
     pub refilled_blocks: u64,
-    /// Searches of one order for a foreign block. Linux counterpart: calls of `find_suitable_fallback`.
+    /// Searches of one order for a block of another type. Linux counterpart: calls of `find_suitable_fallback`.
     pub fallback_searches: u64,
     /// Attempts to claim a whole pageblock. Linux counterpart: calls of
     /// `try_to_claim_block`, or before 6.10 of `steal_suitable_fallback`.
     pub claim_attempts: u64,
     /// Pageblocks (or larger blocks) that changed their type for a request.
     pub claims: u64,
-    /// Pageblocks that tidying gave another type.
+    /// Pageblocks whose type was changed by tidying.
     pub retyped: u64,
-    /// Requests answered from a foreign block that kept its type.
+    /// Requests that got a block of another type, whose pageblock kept its type.
     pub steals: u64,
-    /// Requests answered from a CMA block.
+    /// Movable requests that got a CMA block.
     pub cma_fallbacks: u64,
-    /// Drains of per-CPU lists under one hold each.
+    /// Drains of per-CPU lists. Each is one lock hold.
     pub drains: u64,
     /// Pages that drains freed.
     pub drained_pages: u64,
-    /// The most pages freed by one drain.
+    /// The largest number of pages that one drain freed.
     pub largest_drain: u64,
     /// Blocks that entered a free list of another type than their pageblock's.
     pub hygiene_violations: u64,
@@ -42,17 +42,17 @@ pub struct ZoneStats {
     pub boosts: u64,
     /// Pageblocks reserved for atomic high-order requests.
     pub highatomic_reserved: u64,
-    /// Pageblocks that left that reserve.
+    /// Pageblocks that left the reserve for atomic high-order requests.
     pub highatomic_unreserved: u64,
     /// Blocks allocated straight from the free lists.
     pub direct_allocs: u64,
     /// Blocks freed straight to the free lists.
     pub direct_frees: u64,
-    /// List nodes that walking readers visited.
+    /// List nodes that readers visited.
     pub nodes_walked: u64,
 }
 
-/// What happened on one CPU's lists of one zone.
+/// Statistics of one CPU's lists of one zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct PerCpuStats {
@@ -64,24 +64,24 @@ pub struct PerCpuStats {
     pub highest_high: u32,
 }
 
-/// What the whole memory answered.
+/// Statistics of all requests to a memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestStats {
-    /// Requests answered, by order.
+    /// Successful requests, by order.
     pub allocs: [u64; MAX_ORDERS],
-    /// Requests refused, by order.
+    /// Failed requests, by order.
     pub failures: [u64; MAX_ORDERS],
-    /// Requests that got a block of another type's pageblock.
+    /// Requests that got a block in a pageblock of another type.
     pub type_mismatches: u64,
     /// Requests that no zone admitted above its low watermark.
     pub slow_paths: u64,
-    /// Times that kswapd would have been woken because of a boosted watermark.
+    /// Wakes of kswapd because of a boosted watermark.
     pub kswapd_wakes: u64,
 }
 
 impl ZoneStats {
-    /// Returns the sum of two zones' numbers; of two maxima, the larger.
+    /// Returns the sums of the numbers of two zones. Of maxima, returns the larger.
     #[must_use]
     pub fn merged(self, other: &Self) -> Self {
         Self {

@@ -1,8 +1,8 @@
-//! The systems and rules that can be turned on and off by name.
+//! The systems and rules that users can turn on and off by name.
 
 use super::switches::Switches;
 
-/// One of the switches, by name: for command lines and reports.
+/// A system or rule with a name on command lines and in reports. It stands for one or several fields of [`Switches`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Switch {
     /// [`Switches::hygiene`].
@@ -29,7 +29,7 @@ impl Switch {
     /// The four systems, in the order in which Linux got them.
     pub const ALL: [Self; 4] = [Self::Hygiene, Self::RememberedMode, Self::BatchedDraining, Self::Counts];
 
-    /// The rules of placement in which Freehold differs from the newest Linux.
+    /// The rules of placement that Freehold has and the newest Linux does not.
     pub const PLACEMENT: [Self; 5] = [
         Self::ClaimsByCounts,
         Self::ClaimsUsedFirst,
@@ -58,7 +58,7 @@ impl Switch {
         }
     }
 
-    /// Returns what must be on for this to have an effect; `None` if it stands alone.
+    /// Returns the system or rule that must be on for this one to have an effect; `None` if it needs no other.
     pub const fn needs(self) -> Option<Self> {
         match self {
             Self::Hygiene | Self::RememberedMode | Self::BatchedDraining | Self::Counts => None,
@@ -70,7 +70,7 @@ impl Switch {
         }
     }
 
-    /// Returns the name used on command lines and in tables.
+    /// Returns the name on command lines and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Hygiene => "hygiene",
@@ -85,7 +85,7 @@ impl Switch {
         }
     }
 
-    /// Returns the switch with this name, or `None` if there is none.
+    /// Returns the switch with this name, or `None` if no switch has it.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|switch| switch.name() == name)
     }
@@ -117,7 +117,7 @@ mod tests {
     use crate::types::Era;
 
     #[test]
-    fn a_switch_sets_the_fields_that_it_names_and_no_others() {
+    fn set_changes_exactly_the_named_fields() {
         for switch in Switch::all() {
             for era in Era::ALL {
                 let [on, off] = [true, false].map(|on| switch.set(era.switches(), on));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_switch_needs_is_what_its_effect_depends_on() {
+    fn needs_matches_in_effect() {
         let all = Era::Freehold.switches();
         for switch in Switch::all() {
             let effects = all.in_effect().differing(switch.set(all, false).in_effect());

@@ -1,21 +1,21 @@
 //! The differences between allocator generations, as data.
 
-/// What one generation of the allocator does and another does not.
+/// The differences between allocator generations, one field for each.
 ///
-/// Every field is one change to Linux or to Freehold, so that each can be
-/// replayed with and without. [`Era`] names the sets that existed together.
+/// Every field is one change to Linux or to Freehold. A replay can turn each on
+/// or off. An [`Era`] is a set of switches that one generation has together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Switches {
-    /// Pages sit only on the free list of their pageblock's type, and a claimed
-    /// block moves as a whole or not at all.
+    /// A free page is only on the free list of its pageblock's type, and a claim
+    /// converts a whole pageblock or nothing.
     /// Source: freelist hygiene series, Linux 6.10.
     pub hygiene: bool,
-    /// A bulk refill goes on from the fallback level that last succeeded.
+    /// A bulk refill continues at the fallback level that last succeeded.
     /// Source: "speed up fallbacks in `rmqueue_bulk`", Linux 6.15 and 6.12 stable.
     pub remembered_mode: bool,
-    /// A pageblock is claimed by two numbers that it keeps; without, by a look at each of its pages.
-    /// Without [`Switches::hygiene`] it has no effect.
+    /// Two counts of a pageblock decide whether it is claimed; if off, a scan of its pages decides.
+    /// No effect without [`Switches::hygiene`].
     /// Source: Freehold.
     pub claims_by_counts: bool,
     /// The decay of a per-CPU list frees one batch a lock hold.
@@ -24,127 +24,126 @@ pub struct Switches {
     /// Freeing above a per-CPU list's high frees one batch a lock hold.
     /// Source: "Batch callers of `free_pcppages_bulk`", Linux 6.19.
     pub batched_free: bool,
-    /// Draining a whole per-CPU list frees one batch a lock hold; without, 32 batches.
+    /// Draining a whole per-CPU list frees one batch a lock hold; if off, 32 batches.
     /// Source: Freehold.
     pub batched_drain: bool,
-    /// Free blocks are counted per order and migratetype, readable without the lock.
+    /// Free blocks are counted per order and migratetype. The counts can be read without the lock.
     /// Source: per-migratetype counts series, not in Linux.
     pub counts: bool,
-    /// The number of free blocks of an order is the sum of the counts per migratetype; without, it is kept
-    /// beside them. Without [`Switches::counts`] it has no effect.
+    /// The number of free blocks of an order is computed as the sum of the counts per migratetype; if off, it is kept
+    /// as a separate count. No effect without [`Switches::counts`].
     /// Source: Freehold.
     pub derived_total: bool,
-    /// Pageblocks that are partly in use are claimed before free ones, and up to 32 blocks of each list
-    /// are looked at instead of the first. Unmovable and reclaimable requests may also claim pageblocks
-    /// that already hold such pages and are less than half free. Without [`Switches::claims_by_counts`] it
-    /// has no effect.
+    /// Pageblocks that are partly in use are claimed before free ones, and up to 32 blocks of each list are scanned
+    /// instead of only the first. Unmovable and reclaimable requests may also claim pageblocks that already hold such
+    /// pages and are less than half free. No effect without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub claims_used_first: bool,
-    /// [`crate::Memory::tidy_pageblocks`] gives a pageblock the type of the unmovable or reclaimable pages
-    /// in it. Without [`Switches::claims_by_counts`] it has no effect.
+    /// [`crate::Memory::tidy_pageblocks`] gives a pageblock the type of the unmovable or reclaimable pages in it. No
+    /// effect without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub retypes_pageblocks: bool,
-    /// [`crate::Memory::tidy_pageblocks`] moves a few movable pages out of pageblocks of another type.
-    /// Without [`Switches::claims_by_counts`] it has no effect.
+    /// [`crate::Memory::tidy_pageblocks`] moves a few movable pages out of pageblocks of another type. No effect
+    /// without [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub unmixes_pageblocks: bool,
-    /// [`crate::Memory::tidy_pageblocks`] moves the pages of movable pageblocks to fuller ones. Without
-    /// [`Switches::claims_by_counts`] it has no effect.
+    /// [`crate::Memory::tidy_pageblocks`] moves the pages of movable pageblocks to fuller ones. No effect without
+    /// [`Switches::claims_by_counts`].
     /// Source: Freehold.
     pub empties_pageblocks: bool,
-    /// A bit a page tells which pages left the free lists for movable requests, so that a pageblock's number
-    /// of them is exact; what a contiguous range takes is none. Without, the type that a page's last owner
-    /// asked for decides when the page comes back. Without [`Switches::claims_by_counts`] it has no effect.
+    /// One bit per page records whether the page left the free lists for a movable request, so that a pageblock's count
+    /// of such pages is exact. Pages of a contiguous range do not count. If off, the type that a page's last owner
+    /// requested decides when the page returns. No effect without [`Switches::claims_by_counts`].
     /// Source: `pageblock_use.c` of Freehold's series `tidying` for Linux 7.3.
     pub marks_movable_pages: bool,
-    /// Tidying counts the pages of a pageblock that can be moved; without, those that were asked for as
-    /// movable. Without [`Switches::claims_by_counts`] it has no effect.
+    /// Tidying counts the pages of a pageblock that can be moved; if off, the pages that movable requests got. No
+    /// effect without [`Switches::claims_by_counts`].
     /// Source: `look_at_pages` of the series `tidying`.
     pub tidies_by_mobility: bool,
-    /// Tidying makes a movable pageblock whose pages stay unmovable; without, reclaimable if most of them
-    /// are. Without [`Switches::retypes_pageblocks`] it has no effect.
+    /// Tidying makes a movable pageblock with immovable pages always unmovable; if off, it makes the pageblock
+    /// reclaimable if most of these pages are. No effect without [`Switches::retypes_pageblocks`].
     /// Source: `pageblock_chore` of the series `tidying`.
     pub retypes_to_unmovable: bool,
-    /// Tidying drains the CPUs' lists only for a pageblock that also has movable pages; without, for one
-    /// that would be free but for them, too. Without [`Switches::empties_pageblocks`] it has no effect.
+    /// Tidying drains the CPUs' lists only for a pageblock that also has movable pages; if off, also for a pageblock
+    /// whose only pages not free are on these lists. No effect without [`Switches::empties_pageblocks`].
     /// Source: `pageblock_chore` of the series `tidying`.
     pub drains_beside_movable: bool,
-    /// Tidying moves pages as migration does: all movable ones of a pageblock must be had, all get their
-    /// new places before the first moves, from the last page to the first, and pages that found no place
-    /// count as moved for the budget. Without, one after the other, from the first to one that cannot be
-    /// moved. Without [`Switches::claims_by_counts`] it has no effect.
+    /// Tidying moves pages as Linux's migration does: it isolates all movable pages of a pageblock or none, takes all
+    /// new places before the first page moves, moves from the last page to the first, and charges pages without a place
+    /// to the budget as if they had moved. If off, it moves one page after the other, up to the first that cannot be
+    /// moved. No effect without [`Switches::claims_by_counts`].
     /// Source: `empty` of the series `tidying`, and `migrate_pages`.
     pub empties_all_or_none: bool,
-    /// What a moved page leaves goes to the lists of the CPU that tidies, which are drained at the end of a
-    /// pass over a zone; without, to the free lists. Without [`Switches::claims_by_counts`] it has no effect.
+    /// The old place of a moved page goes to the lists of the CPU that tidies, which are drained at the end of a pass
+    /// over a zone; if off, it goes to the free lists. No effect without [`Switches::claims_by_counts`].
     /// Source: `tidy_zone` of the series `tidying`, and `migrate_folio_done`.
     pub empties_to_lists: bool,
     /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
-    /// refills grow with demand; without, `high` is fixed and frees grow by doubling.
+    /// refills grow with demand; if off, `high` is fixed and drains grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub auto_tuned_high: bool,
     /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
     /// Source: Linux 6.16.
     pub lazy_high_order_flush: bool,
-    /// Other requests leave alone the pages that are free in the reserve for atomic high-order requests,
-    /// and zones under 100 pageblocks have no reserve; without, they leave alone all pages that were ever
-    /// reserved, and any zone may reserve a pageblock.
+    /// Other requests must leave free the pages that are free in the reserve for atomic high-order requests, and zones
+    /// under 100 pageblocks have no reserve; if off, they must leave free the number of all reserved pages, and any
+    /// zone may reserve a pageblock.
     /// Source: Linux 6.8 (small zones), 6.13 and 6.12 stable (free pages only).
     pub highatomic_by_free: bool,
-    /// Atomic high-order requests take from the reserve before they refill a per-CPU list, also above the
-    /// low watermark; only requests below that mark add to the reserve.
+    /// Atomic high-order requests take from the reserve before they refill a per-CPU list, also above the low
+    /// watermark; only requests below that watermark add to the reserve.
     /// Source: by Linux 7.3.
     pub highatomic_first: bool,
     /// Every `__GFP_HIGH` request for a single page may ignore a boost of the watermarks;
-    /// without, only `__GFP_ATOMIC` ones.
+    /// if off, only `__GFP_ATOMIC` requests may.
     /// Source: Linux 6.3, which removed `__GFP_ATOMIC`.
     pub high_ignores_boost: bool,
     /// A zone below its high watermark is marked, and its per-CPU lists stop growing.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub below_high_mark: bool,
-    /// A pageblock remembers its type while it is isolated; without, whoever ends the
-    /// isolation names the type.
+    /// A pageblock remembers its type while it is isolated; if off, the caller that ends
+    /// the isolation names the type.
     /// Source: "`mm/page_isolation`: make page isolation a standalone bit", Linux 6.17.
     pub isolation_keeps_type: bool,
-    /// Freeing a range of frames gives it back in blocks as large as alignment allows;
-    /// without, page by page.
+    /// A range of frames is freed in blocks as large as alignment allows;
+    /// if off, page by page.
     /// Source: by Linux 7.3.
     pub ranges_freed_in_blocks: bool,
-    /// A contiguous range is refused unless its pageblocks are of the type asked for, and a refusal leaves
-    /// alone what another caller has isolated; without, a request for CMA takes other pageblocks too, and
-    /// a refusal ends the isolation of the whole range.
+    /// A contiguous range is refused unless its pageblocks have the requested type, and a refusal does not change
+    /// pageblocks that another caller has isolated; if off, a request for CMA also takes other pageblocks, and a
+    /// refusal ends the isolation of the whole range.
     /// Source: Freehold.
     pub ranges_stay_apart: bool,
-    /// A bulk allocation must leave the mark above the pages that are still missing; without, above all
-    /// pages that it asks for.
+    /// The watermark check of a bulk allocation counts only the pages that are still missing; if off, it counts all
+    /// requested pages.
     /// Source: by Linux 7.3.
     pub bulk_mark_by_missing: bool,
-    /// A request that failed at the min watermark looks again only if it has gained
-    /// rights since; without, always once more.
+    /// A request that failed at the min watermark tries again only if its flags now
+    /// allow more; if off, it always tries once more.
     /// Source: by Linux 7.3.
     pub retries_with_new_rights: bool,
-    /// Compaction moves blocks larger than a page, as long as they are smaller than the block
-    /// that is wanted; without, single pages only.
+    /// Compaction moves blocks larger than a page if they are smaller than the wanted
+    /// block; if off, it moves only single pages.
     /// Source: "`mm/compaction`: enable compacting >0 order folios", Linux 6.9.
     pub compacts_large_blocks: bool,
-    /// Compaction starts only if the free scanner may take enough pages by the counts per migratetype;
-    /// without, the number of all free pages decides. Without [`Switches::counts`] it has no effect.
+    /// Compaction starts only if the counts per migratetype show enough pages that the free scanner may take; if off,
+    /// the number of all free pages decides. No effect without [`Switches::counts`].
     /// Source: Freehold, after the review of the per-migratetype counts series.
     pub suits_by_counts: bool,
-    /// A request above order 0 for which nobody reclaims drains the CPUs' lists only if what they hold could
-    /// make up a block of its order; without, always.
+    /// A request above order 0 without reclaim ([`crate::Memory::alloc`]) drains the CPUs' lists only if their pages
+    /// could merge into a block of its order; if off, always.
     /// Source: Freehold. Linux drains after reclaim that freed pages.
     pub drains_only_if_it_helps: bool,
-    /// Blocks of orders 4 to 8 have per-CPU lists, too, if they are smaller than a pageblock; without, those
-    /// of orders 0 to 3 and huge pages.
+    /// Blocks of orders 4 to 8 also have per-CPU lists if they are smaller than a pageblock; if off, only orders 0 to 3
+    /// and huge pages have them.
     /// Source: Freehold.
     pub percpu_large_orders: bool,
 }
 
-/// The name of a field of [`Switches`], and where it is.
+/// The name of a field of [`Switches`], and a function that returns a reference to the field.
 pub type SwitchField = (&'static str, fn(&mut Switches) -> &mut bool);
 
-/// Lists fields of [`Switches`]. A field that is left out does not compile.
+/// Lists the fields of [`Switches`]. The list does not compile if it lacks a field.
 macro_rules! fields {
     ($($name:ident),* $(,)?) => {{
         const fn has_no_others(all: Switches) {
@@ -198,13 +197,13 @@ impl Switches {
         percpu_large_orders,
     ];
 
-    /// Returns the names of the fields that are on here and off in `other`, or the other way round.
+    /// Returns the names of the fields that differ from `other`.
     pub fn differing(mut self, mut other: Self) -> impl Iterator<Item = &'static str> {
         let differ = move |(_, of): &SwitchField| *of(&mut self) != *of(&mut other);
         Self::FIELDS.into_iter().filter(differ).map(|(name, _)| name)
     }
 
-    /// Returns the switches with the named fields as `from` has them.
+    /// Returns the switches, with the named fields taken from `from`.
     #[must_use]
     pub fn taking(mut self, fields: &[&str], mut from: Self) -> Self {
         for (_, of) in Self::FIELDS.into_iter().filter(|(name, _)| fields.contains(name)) {
@@ -213,7 +212,7 @@ impl Switches {
         self
     }
 
-    /// Returns the switches that take effect: those that depend on another that is off are off.
+    /// Returns the switches that have an effect: turns off those that need another switch that is off.
     #[must_use]
     pub const fn in_effect(self) -> Self {
         let counted = self.claims_by_counts && self.hygiene;
@@ -239,13 +238,13 @@ impl Switches {
 /// A named generation of the allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Era {
-    /// Linux 6.1: before all of the four pieces of work.
+    /// Linux 6.1: before all of the four systems ([`super::Switch::ALL`]).
     Linux6_1,
     /// Linux 6.12 stable: hygiene, remembered mode, batched decay.
     Linux6_12,
     /// Linux 7.3: also batched per-CPU frees.
     Linux7_3,
-    /// Linux 7.3 with Freehold's series `tidying`, turned on.
+    /// Linux 7.3 with Freehold's patch series `tidying` turned on.
     Linux7_3Tidying,
     /// Linux 7.3 with counts per migratetype.
     Linux7_3Counts,
@@ -264,11 +263,12 @@ impl Era {
         Self::Freehold,
     ];
 
-    /// The eras of which each has what the one before has, and more. Linux 7.3 with tidying stands beside them.
+    /// The eras that build on each other, oldest first: each has the switches of its predecessor, and more.
+    /// [`Self::Linux7_3Tidying`] is not one of them.
     pub const COMPARED: [Self; 5] =
         [Self::Linux6_1, Self::Linux6_12, Self::Linux7_3, Self::Linux7_3Counts, Self::Freehold];
 
-    /// Returns the name used on command lines and in tables.
+    /// Returns the name on command lines and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Linux6_1 => "linux-6.1",
@@ -280,7 +280,7 @@ impl Era {
         }
     }
 
-    /// Returns the era with this name, or `None` if there is none.
+    /// Returns the era with this name, or `None` if no era has it.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|era| era.name() == name)
     }

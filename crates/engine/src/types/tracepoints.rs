@@ -1,41 +1,41 @@
-//! What an embedder may watch, event by event.
+//! The events that the engine reports to an embedder.
 
 use super::migratetype::Migratetype;
 use super::units::{Order, Pfn};
 
-/// A block was found outside the lists of the wanted type.
+/// A fallback: a request got a block from the free list of another type.
 ///
 /// Linux counterpart: the fields of `mm_page_alloc_extfrag`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ExtFrag {
-    /// First frame of the block.
+    /// The first frame of the block.
     pub pfn: Pfn,
-    /// The order asked for.
+    /// The requested order.
     pub alloc_order: Order,
-    /// The order of the block that was found.
+    /// The order of the free block that was found.
     pub fallback_order: Order,
-    /// The type asked for.
+    /// The requested type.
     pub alloc_migratetype: Migratetype,
-    /// The type whose list had the block.
+    /// The type of the free list that had the block.
     pub fallback_migratetype: Migratetype,
-    /// True if the block's pageblock is of the wanted type now.
+    /// True if the block's pageblock now has the requested type.
     pub change_ownership: bool,
 }
 
-/// Events of the allocator, each named as Linux names its tracepoint.
+/// Receives the events of the allocator. Each method has the name of Linux's tracepoint.
 ///
-/// Every event but [`Tracepoints::contention_begin`] is told with the zone lock held: an implementation
-/// may note the event, and must not call the allocator. `()` watches nothing and costs nothing.
+/// The engine calls all methods except [`Tracepoints::contention_begin`] with the zone lock held: an implementation may
+/// record the event, and must not call the allocator. `()` ignores all events and costs nothing.
 pub trait Tracepoints {
-    /// True if waits for the zone lock are told; otherwise the lock is taken without first trying whether
-    /// it is free.
+    /// True to receive [`Tracepoints::contention_begin`] and [`Tracepoints::contention_end`]. The engine then first
+    /// tries the zone lock before it waits.
     const WATCHES_CONTENTION: bool = false;
 
-    /// What an implementation notes when a hold or a wait begins and gets back when it ends, for example a
-    /// time; `()` where neither is timed.
+    /// A value that an implementation returns when a hold or a wait begins, and receives when it ends: for example a
+    /// time, or `()` if it measures no times.
     type Since: Copy + Default;
 
-    /// A block was found outside the lists of the wanted type.
+    /// A request got a block from the free list of another type.
     fn page_alloc_extfrag(&self, _event: ExtFrag) {}
 
     /// A block left the list of a type under the zone lock.
@@ -52,17 +52,17 @@ pub trait Tracepoints {
     /// The wait has ended, and the caller holds the lock.
     fn contention_end(&self, _since: Self::Since) {}
 
-    /// A hold of a zone lock begins: the lock was taken, and nothing was done yet.
+    /// A hold of a zone lock begins. The lock was just taken.
     ///
     /// Linux counterpart: `lock_acquired` of `zone->lock`.
     fn zone_lock_acquired(&self) -> Self::Since {
         Self::Since::default()
     }
 
-    /// A hold of a zone lock ends: all was done, and the lock is released next. The hold read or moved
-    /// `touched` frames and blocks.
+    /// A hold of a zone lock ends. The lock is released next. During the hold, the engine read or moved `touched`
+    /// frames and blocks.
     ///
-    /// Linux counterpart: `lock_release` of `zone->lock`, which does not tell the number.
+    /// Linux counterpart: `lock_release` of `zone->lock`, which does not have this number.
     fn zone_lock_release(&self, _since: Self::Since, _touched: u64) {}
 }
 

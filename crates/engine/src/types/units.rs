@@ -10,7 +10,7 @@ use core::fmt;
 pub struct Pfn(pub u64);
 
 impl Pfn {
-    /// Returns the frame that is `pages` frames behind this one, or the last one that a number can name.
+    /// Returns the frame `pages` frames behind this one. The result saturates at the largest frame number.
     #[must_use]
     pub const fn add(self, pages: u64) -> Self {
         Self(self.0.saturating_add(pages))
@@ -34,11 +34,10 @@ impl fmt::Display for Pfn {
     }
 }
 
-/// The largest number of orders that any zone here can have (orders 0..=18): blocks of up to 1 GiB with
-/// pages of 4 KiB.
+/// The largest number of orders that a zone can have (orders 0..=18): blocks of up to 1 GiB with pages of 4 KiB.
 pub const MAX_ORDERS: usize = 19;
 
-/// The number of orders of a Linux kernel with pages of 4 KiB that was not configured otherwise (0..=10).
+/// The number of orders of a Linux kernel with pages of 4 KiB and the default configuration (0..=10).
 ///
 /// Linux counterpart: `NR_PAGE_ORDERS` on x86-64.
 pub const NR_PAGE_ORDERS: usize = 11;
@@ -53,17 +52,17 @@ pub struct Order(u8);
 impl Order {
     /// One page.
     pub const ZERO: Self = Self(0);
-    /// A huge page of 2 MiB with pages of 4 KiB. Linux counterpart: `HPAGE_PMD_ORDER` of x86-64.
+    /// A huge page: 2 MiB with pages of 4 KiB. Linux counterpart: `HPAGE_PMD_ORDER` of x86-64.
     pub const HUGE_PAGE: Self = Self(9);
-    /// A section of 128 MiB with pages of 4 KiB. Linux counterpart: `PFN_SECTION_SHIFT` of x86-64 and arm64.
+    /// A section: 128 MiB with pages of 4 KiB. Linux counterpart: `PFN_SECTION_SHIFT` of x86-64 and arm64.
     pub const SECTION: Self = Self(15);
 
-    /// The largest order that has per-CPU lists, huge pages left out.
+    /// The largest order that always has per-CPU lists, apart from huge pages.
     /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
     pub(crate) const COSTLY: Self = Self(3);
-    /// The largest order that any zone can be set up with.
+    /// The largest order that a zone can have.
     pub const MAX: Self = Self(MAX_ORDERS as u8 - 1);
-    /// The largest order of a Linux kernel with pages of 4 KiB that was not configured otherwise.
+    /// The largest order of a Linux kernel with pages of 4 KiB and the default configuration.
     /// Linux counterpart: `MAX_PAGE_ORDER` on x86-64.
     pub const MAX_PAGE_ORDER: Self = Self(NR_PAGE_ORDERS as u8 - 1);
 
@@ -72,7 +71,7 @@ impl Order {
         if value <= Self::MAX.0 { Some(Self(value)) } else { None }
     }
 
-    /// Returns the order `value` of a Linux kernel that was not configured otherwise, or `None` if it is above
+    /// Returns the order `value` of a Linux kernel with the default configuration, or `None` if it is above
     /// [`Self::MAX_PAGE_ORDER`].
     pub const fn of_linux(value: u8) -> Option<Self> {
         if value <= Self::MAX_PAGE_ORDER.0 { Some(Self(value)) } else { None }
@@ -93,7 +92,7 @@ impl Order {
         1 << self.0
     }
 
-    /// Returns the smallest order whose bit is set in `bits`, or `None` if none is.
+    /// Returns the smallest order whose bit is set in `bits`, or `None` if no bit is set.
     pub(crate) const fn smallest_in(bits: u32) -> Option<Self> {
         Self::new(bits.trailing_zeros() as u8)
     }

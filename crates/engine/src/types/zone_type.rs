@@ -1,6 +1,6 @@
 //! The kinds of zones.
 
-/// Which addresses a zone is for, from low to high.
+/// The type of a zone: the addresses or the use that it is for, from low to high.
 ///
 /// Linux counterpart: `enum zone_type`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,7 +40,7 @@ impl ZoneType {
         }
     }
 
-    /// Returns the zone type that `/proc/zoneinfo` prints as `name`, or `None` if there is none.
+    /// Returns the zone type that `/proc/zoneinfo` prints as `name`, or `None` for any other name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

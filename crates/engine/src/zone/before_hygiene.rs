@@ -1,10 +1,11 @@
-//! What the eras without freelist hygiene do differently, as Linux did before 6.10.
+//! The behaviour of eras without freelist hygiene, as in Linux before 6.10.
 //!
-//! Linux since 6.10 keeps a free page on the list of its pageblock's type, counts the page where it enters
-//! and leaves the list, and claims a pageblock as a whole or takes one piece of it. Before, a block went
-//! by the type that its caller had in mind. Pages lay on lists of other types than their pageblock's, and
-//! the functions that freed, took or isolated pages counted them. The rest of the zone reads like Linux
-//! since 6.10 and calls this file where the older eras differ.
+//! Linux since 6.10 keeps a free page on the list of its pageblock's type. It counts the page where it enters and
+//! leaves the list, and claims a pageblock as a whole or takes one piece of it.
+//!
+//! Before 6.10 the caller chose the list of a block, by a type that it had read earlier. Pages were on lists of other
+//! types than their pageblock's, and the functions that freed, took or isolated pages counted them. The rest of the
+//! zone follows Linux since 6.10, and calls this file where the older eras differ.
 
 use super::buddy::Insertion;
 use super::free_area::ListOp;
@@ -21,26 +22,26 @@ impl<L: Platform> Zone<'_, L> {
         !self.switches.hygiene
     }
 
-    /// Returns true if a free block that starts in a pageblock may be on the list of `migratetype`:
-    /// with hygiene, only on that of the pageblock's type.
+    /// Returns true if a free block that starts at a frame may be on the list of `migratetype`. With hygiene this must
+    /// be the type of its pageblock.
     pub(crate) fn may_be_listed(&self, pfn: Pfn, migratetype: Migratetype) -> bool {
         self.is_before_hygiene() || self.block_type(pfn) == Some(migratetype)
     }
 
-    /// Returns true if freed blocks of an order that lie side by side may be freed as one run: with
-    /// hygiene, unless a block spans several pageblocks.
+    /// Returns true if adjacent freed blocks of an order may be freed as one run: with hygiene, unless a block spans
+    /// several pageblocks.
     pub(crate) fn frees_in_runs(&self, order: Order) -> bool {
         !self.is_before_hygiene() && order <= self.blocks.order()
     }
 
-    /// Returns true if the numbers of free pages may differ from the sums over the lists: before
-    /// hygiene, once a pageblock was isolated.
+    /// Returns true if the numbers of free pages may differ from the sums over the lists: before hygiene, after a
+    /// pageblock was isolated.
     pub(crate) fn numbers_may_drift(&self, state: &LockedState) -> bool {
         self.is_before_hygiene() && state.ever_isolated
     }
 
-    /// Takes apart a free block that lies across `boundary`. With hygiene nothing is to be done:
-    /// isolating the pageblock took the block apart.
+    /// Splits a free block that lies across `boundary`. With hygiene this does nothing, because isolating the pageblock
+    /// has already split the block.
     ///
     /// Linux counterpart: `split_free_page`, until 6.10.
     pub(crate) fn split_straddling(&self, boundary: FrameIndex) {
@@ -50,8 +51,8 @@ impl<L: Platform> Zone<'_, L> {
         }
     }
 
-    /// Returns the word of a freed block on a per-CPU list. With hygiene it has the type that the owner
-    /// asked for; before, it has the pageblock's type, by which the block is drained.
+    /// Returns the word of a freed block on a per-CPU list. With hygiene the word has the type that the owner
+    /// requested. Before hygiene it has the pageblock's type, and a drain puts the block on the list of that type.
     #[inline]
     pub(super) fn freed_word(&self, word: FrameWord, order: Order, block_type: Migratetype) -> FrameWord {
         if self.is_before_hygiene() {
@@ -62,11 +63,9 @@ impl<L: Platform> Zone<'_, L> {
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Counts a block that enters the list of another type than its pageblock's, which happens before
-    /// hygiene only.
+    /// Counts a block that enters the list of another type than its pageblock's. That happens only before hygiene.
     ///
-    /// A change of lists is not checked: a conversion moves the pages first and changes the type
-    /// afterwards.
+    /// [`ListOp::Change`] is not checked: a conversion first moves the blocks, and changes the type afterwards.
     #[inline]
     pub(super) fn count_foreign_entry(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
         let before = self.zone.is_before_hygiene();
@@ -80,27 +79,27 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Changes the numbers of free pages by `pages` of a type for a caller that counts them itself, as
-    /// before hygiene. With hygiene nothing happens.
+    /// Changes the numbers of free pages by `pages` of a type, if callers count them as before hygiene. With hygiene
+    /// this does nothing.
     ///
-    /// The caller goes by the type that it has in mind. Where a pageblock's pages are on other types'
-    /// lists, isolation makes the numbers differ from the sums over the lists for good.
+    /// The caller passes the type that it read earlier. If a pageblock's pages are on lists of other types, isolation
+    /// makes the numbers differ permanently from the sums over the lists.
     pub(crate) fn account_before_hygiene(&mut self, pages: i64, migratetype: Migratetype) {
         if self.zone.is_before_hygiene() {
             self.account(pages, migratetype);
         }
     }
 
-    /// Changes the numbers of free pages by `pages` of a type that pass the door, unless the caller
-    /// counts them itself, as before hygiene.
+    /// Changes the numbers of free pages by `pages` of a type when a list changes. Before hygiene this does nothing,
+    /// because the callers count the pages.
     pub(super) fn account_at_door(&mut self, pages: i64, migratetype: Migratetype) {
         if !self.zone.is_before_hygiene() {
             self.account(pages, migratetype);
         }
     }
 
-    /// Returns how many of the pages that a refill has taken are still counted as free: before hygiene all
-    /// of them, until the refill ends.
+    /// Returns the number of pages that a refill has taken but that still count as free: before hygiene all of them,
+    /// until the refill ends.
     #[inline]
     pub(super) fn still_counted(&self, taken: u64) -> u64 {
         if self.zone.is_before_hygiene() { taken } else { 0 }
@@ -108,8 +107,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
 
     /// Frees a block that bypasses the per-CPU lists.
     ///
-    /// The block goes to the list of the type that the caller read without the lock. If pageblocks are
-    /// isolated, the type is read again.
+    /// The block goes to the list of type `seen`, which the caller read without the lock. If pageblocks are isolated,
+    /// the type is read again.
     pub(super) fn free_direct_before_hygiene(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         let migratetype = if self.state.isolated_blocks > 0 || seen == Migratetype::Isolate {
             self.zone.blocks.get(index)
@@ -119,10 +118,10 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.free_block(index, order, migratetype, Insertion::ByMergeLikelihood);
     }
 
-    /// Frees blocks one after the other, as a CPU's lists give them back.
+    /// Frees drained blocks one after the other.
     ///
-    /// A block goes to the list of the type that it was freed under. If pageblocks are isolated, the
-    /// pageblock's type is read again.
+    /// A block goes to the list of the type under which it was freed. If pageblocks are isolated, the type of its
+    /// pageblock is read again.
     pub(super) fn free_drained_before_hygiene(&mut self, run: Run) {
         let stale = self.state.isolated_blocks == 0;
         for index in run.iter() {
@@ -133,7 +132,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Takes a block from any type's list, the wanted type's first.
+    /// Takes a block from the list of any type. The list of the requested type comes first.
     ///
     /// Linux counterpart: `__rmqueue` before 6.10.
     pub(super) fn take_before_hygiene(&mut self, context: AllocContext) -> Option<FrameIndex> {
@@ -148,11 +147,11 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Moves a foreign block to the wanted type's lists, with or without its pageblock. Returns false if
-    /// no foreign block is large enough.
+    /// Moves a block of another type to the lists of the requested type, with or without its pageblock. Returns false
+    /// if no such block is large enough.
     ///
-    /// The pageblock's free pages move first. Its type changes only if enough of them moved; otherwise
-    /// they stay on lists that do not match its type.
+    /// The pageblock's free pages move first. Its type changes only if enough of them moved; otherwise they stay on
+    /// lists that do not match its type.
     /// Linux counterpart: `__rmqueue_fallback` before 6.10.
     fn move_to_native(&mut self, context: AllocContext) -> bool {
         let smallest = self.smallest_fallback(context);
@@ -213,18 +212,17 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.update_list(index, found, ListOp::Change(context.migratetype));
     }
 
-    /// Gives the pageblock around a block another type, and returns the number of free pages that moved
-    /// with it.
+    /// Changes the type of the pageblock around a block. Returns the number of free pages that moved with it.
     ///
-    /// In a pageblock that starts before the zone, the pages from the block on move; in one that ends
-    /// behind the zone, none do.
+    /// If the pageblock starts before the zone, only the pages from the block on move. If it ends behind the zone, no
+    /// pages move.
     /// Linux counterpart: `set_pageblock_migratetype` and `move_freepages_block` before 6.10.
     fn set_type_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
         self.zone.blocks.set(index, to);
         self.clipped_pageblock(index).map_or(0, |(start, end)| self.move_free_blocks(start, end, to))
     }
 
-    /// Reserves the pageblock around a block for atomic requests, even if no free page moves. Returns the
+    /// Reserves the pageblock around a block for atomic requests, even if no free page moves. Returns the number of
     /// pages reserved.
     ///
     /// Linux counterpart: `reserve_highatomic_pageblock` before 6.10.
@@ -233,8 +231,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.zone.blocks.pages().into()
     }
 
-    /// Gives the first pageblock of a free block of the reserve back to `to`. Returns the free pages
-    /// that moved.
+    /// Releases the first pageblock of a free block from the reserve, and gives it the type `to`. Returns the number of
+    /// free pages that moved.
     ///
     /// Linux counterpart: `unreserve_highatomic_pageblock` before 6.10.
     pub(super) fn unreserve_before_hygiene(&mut self, index: FrameIndex, to: Migratetype) -> u64 {
@@ -244,7 +242,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.set_type_before_hygiene(index, to)
     }
 
-    /// Isolates a pageblock, and counts its free pages out by its former type.
+    /// Isolates a pageblock, and subtracts its free pages under its former type.
     ///
     /// Linux counterpart: `set_migratetype_isolate` before 6.10.
     pub(super) fn isolate_before_hygiene(&mut self, start: FrameIndex) {

@@ -16,7 +16,7 @@ pub(crate) enum Insertion {
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Returns the buddy of a block if it is free as one block of the same order.
+    /// Returns the buddy of a block if the buddy is one free block of the same order.
     fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
         let buddy = index.buddy(order);
         self.zone.frames.get(buddy).is_some_and(|frame| frame.word().is_free_of(order)).then_some(buddy)
@@ -35,8 +35,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.free_block_unless(index, order, migratetype, insertion, |_| false);
     }
 
-    /// Merges as [`Self::free_block`] does, but returns the first block whose order `wanted` accepts
-    /// instead of putting it on a list.
+    /// Merges a block as [`Self::free_block`] does. If `wanted` accepts the order of a merged block, that block is
+    /// returned and not put on a list.
     ///
     /// Linux counterpart: `__free_one_page` with a `capture_control`.
     #[inline]
@@ -66,7 +66,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
                 && !self.zone.is_before_hygiene()
                 && self.zone.blocks.get(buddy) != migratetype
             {
-                // Types differ only if both may mix: an isolated pageblock keeps its former type.
+                // The types can differ if both are mergeable, because an isolated pageblock keeps its former type.
                 self.zone.blocks.set_range(buddy, order, migratetype);
             }
             let Some(larger) = order.up() else { break };
@@ -82,8 +82,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         None
     }
 
-    /// Returns true if a free block of `migratetype` may merge with its buddy, which is a pageblock or
-    /// larger.
+    /// Returns true if a free block of `migratetype` may merge with its buddy. Both are a pageblock or larger.
     fn may_merge_blocks(&self, buddy: FrameIndex, migratetype: Migratetype) -> bool {
         let theirs = self.zone.blocks.get(buddy);
         theirs == migratetype || (theirs.is_mergeable() && migratetype.is_mergeable())
@@ -97,7 +96,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.free_buddy(index.align_down(larger), larger).is_some()
     }
 
-    /// Frees a block in parts, one for each pageblock, each under the pageblock's type.
+    /// Frees a block in parts, one for each pageblock. Each part goes to the list of its pageblock's type.
     ///
     /// Linux counterpart: `split_large_buddy`.
     pub(crate) fn free_by_pageblock(&mut self, index: FrameIndex, order: Order, insertion: Insertion) {
@@ -123,7 +122,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.count_returned(index, order, movable_pages);
     }
 
-    /// Frees blocks that a CPU's lists give back.
+    /// Frees blocks drained from a CPU's lists.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
     pub(super) fn free_drained(&mut self, run: Run) {
@@ -139,8 +138,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Frees blocks larger than a pageblock, each part under its pageblock's type: the types may have
-    /// changed while the block had an owner.
+    /// Frees blocks larger than a pageblock. Each part goes to the list of its pageblock's type, because the types may
+    /// have changed while the block was allocated.
     fn free_over_pageblocks(&mut self, run: Run) {
         for index in run.iter() {
             let movable_pages = self.zone.frames.word(index).movable_pages();
@@ -151,15 +150,15 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Frees blocks that lie side by side, with hygiene. Blocks that would merge with each other are freed
-    /// as one, which leaves the same free lists.
+    /// Frees adjacent blocks, with hygiene. Blocks that would merge with each other are freed as one block, which
+    /// leaves the same free lists.
     ///
-    /// `tell` is called for every block, with its pageblock's type.
-    pub(crate) fn free_run(&mut self, run: Run, mut tell: impl FnMut(Pfn, Order, Migratetype)) {
+    /// `report` is called for every block, with the type of its pageblock.
+    pub(crate) fn free_run(&mut self, run: Run, mut report: impl FnMut(Pfn, Order, Migratetype)) {
         if run.blocks == 1 {
             let movable_pages = self.zone.frames.word(run.first).movable_pages();
             let migratetype = self.zone.blocks.get(run.first);
-            tell(self.zone.frames.pfn(run.first), run.order, migratetype);
+            report(self.zone.frames.pfn(run.first), run.order, migratetype);
             self.free_block(run.first, run.order, migratetype, Insertion::ByMergeLikelihood);
             return self.count_returned(run.first, run.order, movable_pages);
         }
@@ -170,7 +169,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
             let (part, rest) = left.split(1 << (order.get() - run.order.get()));
             let mut movable_pages = 0;
             for index in part.iter() {
-                tell(self.zone.frames.pfn(index), run.order, migratetype);
+                report(self.zone.frames.pfn(index), run.order, migratetype);
                 movable_pages += self.zone.frames.word(index).movable_pages();
                 self.zone.frames.set_word(index, FrameWord::TAIL);
             }
@@ -180,15 +179,15 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Takes the smallest sufficient block of one type.
+    /// Takes a block of `order` from the smallest sufficient free block of one type.
     ///
     /// Linux counterpart: `__rmqueue_smallest`.
     pub(super) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
         self.take_smallest_run(order, migratetype, 1).map(|run| run.first)
     }
 
-    /// Takes up to `most` blocks side by side from the smallest sufficient block of one type. They are
-    /// those that as many single takes would find.
+    /// Takes up to `most` adjacent blocks from the smallest sufficient free block of one type. Single takes would
+    /// return the same blocks.
     pub(super) fn take_smallest_run(
         &mut self,
         order: Order,
@@ -210,8 +209,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         Some(run)
     }
 
-    /// Puts what is behind a run back on the list of `migratetype`. The block around the run is as large
-    /// as `whole` blocks of the run's order.
+    /// Puts the rest of a block behind a run back on the list of `migratetype`. The block is as large as `whole` blocks
+    /// of the run's order.
     fn give_back_rest(&mut self, run: Run, whole: u32, migratetype: Migratetype) {
         let mut at = run.blocks;
         while at < whole {
@@ -221,7 +220,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Takes a block off its list and puts what exceeds `order` on the list of `migratetype`.
+    /// Takes a block off its list, and puts the part that exceeds `order` on the list of `migratetype`.
     ///
     /// Linux counterpart: `page_del_and_expand`.
     pub(crate) fn take(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {
@@ -230,7 +229,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.zone.frames.set_word(index, FrameWord::head(FrameKind::InTransit, order, migratetype));
     }
 
-    /// Puts the upper halves of a block back until `order` is left.
+    /// Puts upper halves of a block on the list of `migratetype` until a block of `order` is left.
     ///
     /// Linux counterpart: `expand`.
     pub(super) fn expand(&mut self, index: FrameIndex, order: Order, found: Order, migratetype: Migratetype) {

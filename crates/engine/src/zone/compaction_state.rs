@@ -1,32 +1,32 @@
-//! What a zone remembers of its compactions.
+//! The state that a zone keeps between runs of compaction.
 
 use crate::table::FrameIndex;
 use crate::types::Order;
 
-/// The most runs that are left out after one failed, as a power of two.
+/// The base-2 logarithm of the most runs that are deferred after a failed run.
 ///
 /// Linux counterpart: `COMPACT_MAX_DEFER_SHIFT`.
 const MAX_DEFER_SHIFT: u32 = 6;
 
-/// What a zone remembers of its compactions. The holder of the zone lock reads and writes it.
+/// The state that a zone keeps between runs of compaction. The holder of the zone lock reads and writes it.
 #[derive(Debug)]
 pub(crate) struct CompactionState {
-    /// The places where the migrate scanner goes on: for asynchronous compaction, and for synchronous.
+    /// The positions where the migrate scanner continues: for asynchronous and for synchronous compaction.
     /// Linux counterpart: `compact_cached_migrate_pfn`.
     pub(crate) migrate: [FrameIndex; 2],
-    /// The place where the free scanner goes on. Linux counterpart: `compact_cached_free_pfn`.
+    /// The position where the free scanner continues. Linux counterpart: `compact_cached_free_pfn`.
     pub(crate) free: FrameIndex,
-    /// Runs asked for since the last failure.
+    /// Runs requested since the last failure.
     considered: u32,
     defer_shift: u32,
     order_failed: u8,
-    /// True if the hints to skip pageblocks are out of date. Linux counterpart: `compact_blockskip_flush`.
+    /// True if the skip hints of pageblocks are out of date. Linux counterpart: `compact_blockskip_flush`.
     pub(crate) flush_hints: bool,
 }
 
 impl Default for CompactionState {
     fn default() -> Self {
-        // Outside every zone, so that the first run starts at its ends.
+        // A position outside every zone makes the first run start at the ends of the zone.
         let nowhere = FrameIndex(u32::MAX);
         Self {
             migrate: [nowhere; 2],
@@ -40,7 +40,7 @@ impl Default for CompactionState {
 }
 
 impl CompactionState {
-    /// Returns true if a run is left out because one failed before, and counts it.
+    /// Returns true if a run is deferred because an earlier run failed. Counts the run.
     ///
     /// Linux counterpart: `compaction_deferred`.
     pub(crate) fn is_deferred(&mut self, order: Order) -> bool {
@@ -52,6 +52,8 @@ impl CompactionState {
         self.considered < limit
     }
 
+    /// Notes a failed run, and doubles the number of runs that are deferred next.
+    ///
     /// Linux counterpart: `defer_compaction`.
     pub(crate) fn defer(&mut self, order: Order) {
         self.considered = 0;
@@ -59,8 +61,7 @@ impl CompactionState {
         self.order_failed = self.order_failed.min(order.get());
     }
 
-    /// Notes that compaction for an order may succeed or, if `answered`, that a request got its block by
-    /// it.
+    /// Notes that compaction for an order may succeed. With `answered`, it gave a request its block.
     ///
     /// Linux counterpart: `compaction_defer_reset`.
     pub(crate) fn reset_deferral(&mut self, order: Order, answered: bool) {
@@ -70,7 +71,7 @@ impl CompactionState {
         self.order_failed = self.order_failed.max(order.get() + 1);
     }
 
-    /// Returns true if this run is the first after the longest series that is left out.
+    /// Returns true if this run is the first after the longest series of deferred runs.
     ///
     /// Linux counterpart: `compaction_restarting`.
     pub(crate) fn is_restarting(&self, order: Order) -> bool {

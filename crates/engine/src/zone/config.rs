@@ -1,34 +1,34 @@
-//! How a zone is set up.
+//! The configuration of a zone.
 
 use super::watermark_levels::Watermarks;
 use crate::percpu::PerCpuSettings;
 use crate::types::{Pfn, ZONE_TYPES, ZoneType};
 
-/// How one zone is set up.
+/// The configuration of one zone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ZoneConfig {
-    /// The NUMA node.
+    /// The number of the NUMA node.
     pub node: u16,
-    /// The addresses that the zone is for.
+    /// The type of the zone.
     pub kind: ZoneType,
-    /// The first frame; need not be aligned.
+    /// The first frame, with any alignment.
     pub start: Pfn,
-    /// Pages spanned, holes included; need not be a multiple of anything.
+    /// The number of pages from the first to the last, including holes. Any number is allowed.
     pub spanned: u64,
-    /// Pages that the allocator manages: the base of percentages.
+    /// The number of pages that the allocator manages. Limits given as shares of a zone refer to this number.
     pub managed: u64,
     /// The watermarks.
     pub watermarks: Watermarks,
-    /// Pages that a request leaves free in this zone if it could use a higher one, by the type of its
-    /// highest zone.
+    /// The number of pages that a request must leave free in this zone if it could use a higher zone, by the type of
+    /// the highest zone that it may use.
     pub lowmem_reserve: [u64; ZONE_TYPES],
-    /// Settings of the per-CPU lists.
+    /// The settings of the per-CPU lists.
     pub percpu: PerCpuSettings,
 }
 
 impl ZoneConfig {
-    /// Returns a zone without holes, marks and reserves, whose CPUs' lists move single pages.
-    /// [`crate::Sysctls::apply`] gives it the settings that Linux would compute from its size.
+    /// Returns a zone without holes, watermarks and reserves, whose per-CPU lists move single pages.
+    /// [`crate::Sysctls::apply`] sets what Linux computes from the zone's size.
     ///
     /// Units: pages.
     pub const fn sized(node: u16, kind: ZoneType, start: Pfn, pages: u64) -> Self {

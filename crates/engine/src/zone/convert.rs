@@ -1,4 +1,4 @@
-//! Changing a pageblock's type together with its free pages.
+//! Changes of a pageblock's type together with its free pages.
 
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
@@ -7,7 +7,7 @@ use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
 use crate::types::{BlockError, Migratetype, Order};
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Returns the first frame of the pageblock around `index`.
+    /// Returns the first frame of the pageblock around `index`, which must lie completely in the zone.
     ///
     /// Linux counterpart: `prep_move_freepages_block`.
     pub(crate) fn whole_pageblock(&self, index: FrameIndex) -> Result<FrameIndex, BlockError> {
@@ -51,7 +51,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         moved
     }
 
-    /// Counts blocks that have left the free lists for a request of type `wanted`, in their pageblocks.
+    /// Counts, in their pageblocks, blocks that have left the free lists for a request of type `wanted`.
     #[inline]
     pub(crate) fn count_taken(&mut self, run: Run, wanted: Migratetype) {
         if self.zone.switches.claims_by_counts && wanted == Migratetype::Movable {
@@ -59,8 +59,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Counts a block that has come back to the free lists, in its pageblock. Of its pages,
-    /// `movable_pages` had left the lists for movable requests.
+    /// Counts, in its pageblock, a block that has returned to the free lists. `movable_pages` of its pages had left the
+    /// lists for movable requests.
     #[inline]
     pub(crate) fn count_returned(&mut self, index: FrameIndex, order: Order, movable_pages: u32) {
         self.zone.blocks.count_returned(index, order, movable_pages);

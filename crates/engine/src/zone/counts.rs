@@ -5,26 +5,26 @@ use crate::types::{MAX_ORDERS, MIGRATETYPES, Migratetype, Order, Switches};
 
 /// The counts of one zone.
 ///
-/// The holder of the zone lock writes; anybody reads. Each single count is exact at some moment.
+/// Only the holder of the zone lock writes; any thread may read. Each single count is exact at some moment.
 /// [`Counts::relaxed`] may mix moments, [`Counts::consistent`] never does.
 /// Linux counterpart: `free_area[].nr_free` and, in the series that Linux has not
 /// taken, `free_area[].mt_nr_free[]`.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Odd while a lock hold is changing counts.
+    /// A sequence number, odd while a lock hold changes counts.
     sequence: AtomicU32,
     kept: Kept,
     rows: [Row; MAX_ORDERS],
 }
 
-/// The numbers that a block changes when it enters or leaves a list.
+/// The counts that change when a block enters or leaves a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kept {
-    /// One number a type; the total is their sum.
+    /// One count for each type. The total is their sum.
     Types,
-    /// The total.
+    /// Only the total.
     Total,
-    /// One number a type, and the total beside them.
+    /// One count for each type, and the total.
     Both,
 }
 
@@ -38,9 +38,9 @@ impl Kept {
     }
 }
 
-/// The counts of one order: a place for each type, the total's, and a spare one.
+/// The counts of one order: one for each type, the total, and a spare place.
 ///
-/// A zone has at most 2^31 pages, so that 32 bits do and a row is half a cache line.
+/// A zone has at most 2^31 pages, so 32 bits suffice, and a row fills half a cache line.
 #[derive(Debug)]
 #[repr(align(32))]
 struct Row([AtomicU32; 8]);
@@ -53,7 +53,7 @@ impl Row {
         self.0[place].load(Ordering::Relaxed)
     }
 
-    /// Adds one block or, if `by` is `u32::MAX`, takes one off.
+    /// Adds one block or, if `by` is `u32::MAX`, subtracts one.
     #[inline]
     fn shift(&self, place: usize, by: u32) {
         let count = &self.0[place];
@@ -85,7 +85,7 @@ impl FreeCounts {
 
     /// Returns the number of pages in free blocks of order `first` and above.
     ///
-    /// Counts from foreign files may be too large for any machine: the sum is `u64::MAX` then.
+    /// The sum saturates at `u64::MAX`, because counts from files may be too large for any machine.
     pub(crate) fn pages_from(&self, first: usize) -> u64 {
         let blocks = self.total.iter().enumerate().skip(first);
         blocks.fold(0, |pages, (order, blocks)| pages.saturating_add(blocks.saturating_mul(1 << order)))
@@ -111,26 +111,26 @@ impl Counts {
     pub(super) fn begin(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
         self.sequence.store(sequence.wrapping_add(1), Ordering::Relaxed);
-        // Pairs with the acquire fence in `consistent`: a reader that sees a count of this hold also sees
-        // the odd sequence.
+        // Pairs with the acquire fence in `consistent`: a reader that sees a count of this hold also sees the odd
+        // number.
         fence(Ordering::Release);
     }
 
     /// Ends a lock hold's changes.
     pub(super) fn end(&self) {
         let sequence = self.sequence.load(Ordering::Relaxed);
-        // Pairs with the acquire load in `consistent`: a reader that sees the even sequence also sees
-        // every count of this hold.
+        // Pairs with the acquire load in `consistent`: a reader that sees the even number also sees every count of this
+        // hold.
         self.sequence.store(sequence.wrapping_add(1), Ordering::Release);
     }
 
-    /// Counts one block more of an order and type.
+    /// Adds one block of an order and type.
     #[inline]
     pub(super) fn add(&self, order: Order, migratetype: Migratetype) {
         self.shift(order, migratetype, 1);
     }
 
-    /// Counts one block less of an order and type.
+    /// Subtracts one block of an order and type.
     #[inline]
     pub(super) fn remove(&self, order: Order, migratetype: Migratetype) {
         self.shift(order, migratetype, u32::MAX);
@@ -149,14 +149,14 @@ impl Counts {
         }
     }
 
-    /// Returns the number of free blocks of an order. Exact for the lock holder, approximate for others.
+    /// Returns the number of free blocks of an order. Exact for the lock holder, approximate for other callers.
     pub(crate) fn total(&self, order: Order) -> u64 {
         let row = &self.rows[order.index()];
         if self.kept == Kept::Types { row.by_type().iter().sum() } else { row.load(TOTAL).into() }
     }
 
-    /// Returns the number of free blocks of an order and type. Exact for the lock holder, approximate for
-    /// others.
+    /// Returns the number of free blocks of an order and type. Exact for the lock holder, approximate for other
+    /// callers.
     pub(crate) fn of_type(&self, order: Order, migratetype: Migratetype) -> u64 {
         self.rows[order.index()].load(migratetype.index()).into()
     }
@@ -172,8 +172,8 @@ impl Counts {
         FreeCounts { total, by_type }
     }
 
-    /// Returns every count at one moment between two lock holds, or `None` if at each of `attempts` tries
-    /// a hold was under way.
+    /// Returns every count at one moment between two lock holds. Returns `None` if a hold was in progress at each of
+    /// `attempts` tries.
     pub(super) fn consistent(&self, attempts: u32) -> Option<FreeCounts> {
         for _ in 0..attempts {
             // Pairs with the release store in `end`.

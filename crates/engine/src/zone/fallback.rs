@@ -1,4 +1,4 @@
-//! Finding a block for a request whose own type has none.
+//! Fallback: finds a block for a request if the lists of its own type have none.
 
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
@@ -8,14 +8,14 @@ use crate::table::FrameIndex;
 use crate::table::sync::Platform;
 use crate::types::{AllocContext, AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Tracepoints};
 
-/// The result of a search of one order for a foreign block.
+/// The result of a search of one order for a block of another type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Search {
-    /// The first foreign type, in order of preference, that has a block.
+    /// The first other type, in order of preference, that has a block.
     Found(Migratetype),
-    /// No foreign type has a block of this order.
+    /// No other type has a block of this order.
     Empty,
-    /// A block of this order is too small to claim its pageblock for.
+    /// A block of this order is too small for a claim of its pageblock.
     TooSmallToClaim,
 }
 
@@ -31,9 +31,9 @@ impl Migratetype {
         }
     }
 
-    /// Returns true if a request may claim the pageblock of a foreign block of order `found`: an unmovable
-    /// or reclaimable one at any order, a movable one from half the pageblock's order on. The former
-    /// cannot be moved together later.
+    /// Returns true if a request of this type may claim the pageblock of another type's block of order `found`.
+    /// Unmovable and reclaimable requests may do so at any order, because their pages cannot be moved together later.
+    /// Movable requests need at least half of a pageblock.
     ///
     /// Linux counterpart: `should_try_claim_block`.
     pub(super) fn may_claim(self, found: Order, pageblock_order: Order) -> bool {
@@ -42,8 +42,8 @@ impl Migratetype {
 }
 
 impl<L: Platform> Zone<'_, L> {
-    /// Returns true if a foreign list has a block of `order` whose pageblock a request of type `wanted`
-    /// may claim.
+    /// Returns true if a list of another type has a block of `order` whose pageblock a request of type `wanted` may
+    /// claim.
     pub(crate) fn has_claimable_block(&self, order: Order, wanted: Migratetype) -> bool {
         wanted.may_claim(order, self.blocks.order())
             && wanted.fallbacks().into_iter().any(|foreign| self.list_has_block(order, foreign))
@@ -64,8 +64,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
             .map_or(Search::Empty, Search::Found)
     }
 
-    /// Returns the smallest order of a foreign block that this request may take from: a pageblock's if
-    /// types should not mix.
+    /// Returns the smallest order of another type's block that this request may use: the order of a pageblock if types
+    /// should not mix.
     pub(super) fn smallest_fallback(&self, context: AllocContext) -> Order {
         if context.flags.contains(AllocFlags::NOFRAGMENT) {
             context.order.max(self.zone.blocks.order())
@@ -74,7 +74,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Claims a whole pageblock, that of the largest free blocks first, and takes a block from it.
+    /// Claims a whole pageblock, and takes a block from it. Pageblocks with the largest free blocks are tried first.
     ///
     /// Linux counterpart: `__rmqueue_claim`.
     #[inline(never)]
@@ -111,7 +111,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         None
     }
 
-    /// Claims the pageblock around a free block, whatever else is in it, and takes a block from it.
+    /// Claims the pageblock around a free block, and takes a block from it. The use of its other pages does not matter.
     fn claim_chosen(&mut self, used: Foreign, context: AllocContext) -> Option<FrameIndex> {
         if used.order >= self.zone.blocks.order() {
             let taken = self.claim_block(used.index, used.order, used.migratetype, context)?;
@@ -129,8 +129,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         Some(taken)
     }
 
-    /// Claims the pageblock around one free block and takes a block from it. Returns `None` if too little
-    /// of the pageblock suits the request.
+    /// Claims the pageblock around one free block, and takes a block from it. Returns `None` if too little of the
+    /// pageblock suits the request.
     ///
     /// Linux counterpart: `try_to_claim_block`.
     fn claim_block(
@@ -158,21 +158,20 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.take_smallest(context.order, context.migratetype)
     }
 
-    /// Returns true if at least half of a pageblock is free or in use like the wanted pages.
+    /// Returns true if at least half of a pageblock is free or has the mobility of the type `wanted`.
     pub(super) fn suits(&self, used: PageblockUse, foreign: Migratetype, wanted: Migratetype) -> bool {
         let pages = self.zone.blocks.pages();
         used.free + used.like_wanted(pages, foreign, wanted) >= pages / 2
     }
 
-    /// Returns what a pageblock holds, by the numbers that it keeps or, without them, by a walk over its
-    /// frames.
+    /// Returns the use of a pageblock: from its counts or, if it keeps none, from a walk over its frames.
     fn pageblock_use(&mut self, start: FrameIndex) -> PageblockUse {
         let (used, read) = self.zone.use_around(start);
         self.touch(read);
         used
     }
 
-    /// Takes one piece of a foreign block, of the smallest order that is large enough.
+    /// Takes one piece of the smallest sufficient block of another type.
     ///
     /// Linux counterpart: `__rmqueue_steal`.
     #[inline(never)]
@@ -184,7 +183,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         };
         self.take(index, context.order, order, migratetype);
         if self.zone.switches.claims_by_counts {
-            // The block may come back without an owner in between.
+            // The block may return to the free lists without an owner in between.
             self.mark_taken(index, context.order, context.migratetype);
         }
         self.state.stats.steals += 1;
@@ -192,14 +191,14 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         Some(index)
     }
 
-    /// Returns the smallest foreign block that is large enough.
+    /// Returns the smallest sufficient block of another type.
     fn smallest_foreign(&mut self, context: AllocContext) -> Option<Foreign> {
         let mut orders = context.order.up_to(self.zone.max_order);
         let (order, migratetype) = orders.find_map(|order| self.foreign_of(order, context))?;
         Some(Foreign { index: self.first(order, migratetype)?, order, migratetype })
     }
 
-    /// Returns `order` and the first foreign type, in order of preference, that has a block of it.
+    /// Returns `order` and the first other type, in order of preference, that has a block of this order.
     pub(super) fn foreign_of(&mut self, order: Order, context: AllocContext) -> Option<(Order, Migratetype)> {
         match self.search(order, context.migratetype, false) {
             Search::Found(foreign) => Some((order, foreign)),

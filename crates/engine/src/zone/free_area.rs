@@ -1,27 +1,28 @@
-//! The free lists, and the one door through which a block enters, leaves or changes lists.
+//! The free lists, and the one function through which a block enters, leaves or changes lists.
 
 use super::guard::ZoneGuard;
 use crate::table::sync::{Ordering, Platform};
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
 use crate::types::{Migratetype, Order};
 
-/// The way of a block through the door.
+/// An operation on the free lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ListOp {
-    /// From outside onto the list of a type.
+    /// The block enters the list of a type, at one of its ends.
     Enter(Migratetype, Place),
-    /// From its list to outside.
+    /// The block leaves its list.
     Leave,
-    /// From its list to the tail of another type's.
+    /// The block moves from its list to the tail of another type's list.
     Change(Migratetype),
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Moves a block through the door. List, frame word, counts and numbers of free pages change here
-    /// together, and nowhere else.
+    /// Adds a block to a free list, removes it, or moves it to another. List, frame word, counts and numbers of free
+    /// pages change together here, and nowhere else.
     ///
-    /// Returns the type of the list that the block left, or entered if it was on none.
-    #[expect(clippy::inline_always, reason = "each caller knows the passage: a third of the instructions go")]
+    /// Returns the type of the list that the block left. If it was on no list, returns the type of the list that it
+    /// entered.
+    #[expect(clippy::inline_always, reason = "each caller knows the operation: a third less code")]
     #[inline(always)]
     pub(crate) fn update_list(&mut self, index: FrameIndex, order: Order, op: ListOp) -> Migratetype {
         self.touch(1);
@@ -67,7 +68,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         let zone = self.zone;
         let frame = zone.frames.frame(index);
         let word = frame.word();
-        debug_assert!(word.is_free_of(order), "block leaves a list that it is not on");
+        debug_assert!(word.is_free_of(order), "the block is not on a free list of its order");
         let migratetype = word.migratetype();
         let list = self.state.lists.get_mut(order, migratetype);
         list.remove(&zone.frames, index);
@@ -79,7 +80,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         migratetype
     }
 
-    /// Notes, for readers without the lock, whether a list has a block.
+    /// Publishes whether a list has a block, for readers without the lock.
     fn note_occupied(&mut self, order: Order, migratetype: Migratetype, has_block: bool) {
         let occupied = &self.zone.shared.occupied[migratetype.index()];
         let bit = 1 << order.get();
@@ -87,7 +88,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         occupied.store(if has_block { bits | bit } else { bits & !bit }, Ordering::Relaxed);
     }
 
-    /// Changes the numbers of free pages by `pages` that enter, or leave if negative.
+    /// Changes the numbers of free pages by `pages` that enter a list. A negative number leaves it.
     #[inline]
     fn count_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if !migratetype.is_mergeable() {
@@ -97,7 +98,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Changes the numbers of free pages as [`Self::count_pages`] does, for the types that few pages have.
+    /// Changes the numbers of free pages as [`Self::count_pages`] does, for types that few pages have.
     #[cold]
     fn count_reserved_pages(&mut self, pages: i64, migratetype: Migratetype) {
         if migratetype == Migratetype::HighAtomic {
@@ -108,7 +109,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
 
     /// Changes the numbers of free pages by `pages` of a type.
     ///
-    /// The door calls it, so that the numbers are the sums over the lists; before hygiene see
+    /// [`Self::update_list`] calls it, so that the numbers are the sums over the lists. Before hygiene see
     /// [`Self::account_before_hygiene`].
     /// Linux counterpart: `account_freepages`, before 6.10 `__mod_zone_freepage_state`.
     pub(super) fn account(&mut self, pages: i64, migratetype: Migratetype) {

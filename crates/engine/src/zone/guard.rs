@@ -1,4 +1,4 @@
-//! The zone lock, held: a function that needs the lock is a method of this guard.
+//! The guard of the zone lock. A function that needs the lock is a method of this guard.
 
 use lock_api::{Mutex, MutexGuard};
 
@@ -6,9 +6,9 @@ use super::state::{LockedState, Zone};
 use crate::table::sync::{Ordering, Platform};
 use crate::types::Tracepoints;
 
-/// The zone lock, held.
+/// The guard of a zone's lock. The lock is held while the guard exists.
 ///
-/// When it is dropped, the numbers of free pages become visible to readers without the lock.
+/// When the guard is dropped, the numbers of free pages become visible to readers without the lock.
 pub(crate) struct ZoneGuard<'z, 'm, L: Platform> {
     pub(crate) zone: &'z Zone<'m, L>,
     pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
@@ -23,7 +23,7 @@ impl<'m, L: Platform> Zone<'m, L> {
 }
 
 impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
-    /// Takes the lock of a zone. A wait for it is told to tracepoints that watch contention.
+    /// Takes the lock of a zone. Reports a wait for the lock if [`Tracepoints::WATCHES_CONTENTION`] is true.
     fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
         let uncontended =
             if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
@@ -40,15 +40,14 @@ impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
         Self { zone, state, touched: 0, since }
     }
 
-    /// Notes that this hold read or moved `frames` more.
+    /// Notes that this hold read or moved `frames` more frames or blocks.
     pub(crate) fn touch(&mut self, frames: u64) {
         self.touched += frames;
     }
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Makes the numbers of free pages visible to readers without the lock. Most holds change only the
-    /// first.
+    /// Makes the numbers of free pages visible to readers without the lock. Most holds change only the first number.
     #[inline]
     fn publish(&self) {
         let (shared, state) = (&self.zone.shared, &self.state);

@@ -8,9 +8,9 @@ use crate::table::sync::{Ordering, Platform};
 use crate::types::{Migratetype, Order};
 
 impl<L: Platform> Zone<'_, L> {
-    /// Returns the most pages that the reserve may hold: about 1 % of the zone.
+    /// Returns the most pages that the reserve may have: about 1 % of the zone.
     ///
-    /// Units: pages. 0 where the zone is too small for any reserve.
+    /// Units: pages. 0 if the zone is too small for a reserve.
     fn highatomic_limit(&self) -> u64 {
         let block = u64::from(self.blocks.pages());
         let hundredth = self.managed_pages() / 100;
@@ -46,7 +46,7 @@ impl<L: Platform> Zone<'_, L> {
         guard.state.stats.highatomic_reserved += reserved / u64::from(self.blocks.pages());
     }
 
-    /// Gives one pageblock of the reserve the type `to`; the last one only with `force`.
+    /// Releases one pageblock from the reserve, and gives it the type `to`. Releases the last one only with `force`.
     ///
     /// Returns true if free pages left the reserve.
     /// Linux counterpart: `unreserve_highatomic_pageblock` for one zone.
@@ -72,8 +72,8 @@ impl<L: Platform> Zone<'_, L> {
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Gives the pageblocks of a free block of the reserve back to `to`. Returns the free pages that
-    /// moved.
+    /// Releases the pageblocks of a free block from the reserve, and gives them the type `to`. Returns the number of
+    /// free pages that moved.
     fn unreserve(&mut self, index: FrameIndex, order: Order, to: Migratetype) -> u64 {
         let blocks = &self.zone.blocks;
         self.count_unreserved(order.pages().max(blocks.pages().into()));
@@ -85,7 +85,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         order.pages()
     }
 
-    /// Takes `pages` off the reserve, or all that it has.
+    /// Subtracts `pages` from the size of the reserve, which stops at 0.
     pub(crate) fn count_unreserved(&mut self, pages: u64) {
         let pages = pages.min(self.state.reserved_highatomic);
         self.state.reserved_highatomic -= pages;

@@ -1,4 +1,4 @@
-//! Isolating one pageblock under the zone lock: requests cannot get its free pages.
+//! Isolation of one pageblock under the zone lock: requests cannot get its free pages.
 
 use super::buddy::Insertion;
 use super::free_area::ListOp;
@@ -7,26 +7,26 @@ use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{BlockError, Migratetype, Order};
 
-/// The purpose of an isolation, and the type that pageblocks get when it ends.
+/// The purpose of an isolation, and the type that pageblocks get at its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Isolation {
     /// True if CMA pageblocks may be isolated.
     pub(crate) for_cma: bool,
-    /// True if no others may.
+    /// True if only CMA pageblocks may be isolated.
     pub(crate) only_cma: bool,
-    /// The type that pageblocks get when it ends, in the eras that do not keep the former type.
+    /// The type that pageblocks get at the end of the isolation, in eras that do not keep the former type.
     pub(crate) afterwards: Migratetype,
 }
 
 impl Isolation {
-    /// Returns the isolation that a caller asks for by type. Linux counterpart: the `migratetype` of
+    /// Returns the isolation for a request of this type. Linux counterpart: the `migratetype` of
     /// `start_isolate_page_range`.
     pub(crate) fn of(migratetype: Migratetype) -> Self {
         Self { for_cma: migratetype == Migratetype::Cma, only_cma: false, afterwards: migratetype }
     }
 
-    /// Returns the isolation of pageblocks of one type, `Movable` or `Cma`: a request for movable ones
-    /// leaves out those of CMA alone, whatever type the others have.
+    /// Returns the isolation for a request of type `Movable` or `Cma`. With `Cma` only CMA pageblocks may be isolated,
+    /// with `Movable` only pageblocks of other types than CMA.
     ///
     /// # Errors
     /// [`BlockError::WrongType`] for another type.
@@ -91,8 +91,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         Ok(())
     }
 
-    /// Returns the order of the free block at `start` if the block is a pageblock or more and has a free
-    /// buddy that is not isolated. The two could not merge while the block was isolated.
+    /// Returns the order of the free block at `start` if the block is a pageblock or more, and has a free buddy that is
+    /// not isolated. These two could not merge while the block was isolated.
     fn mergeable_now(&self, start: FrameIndex) -> Option<Order> {
         let zone = self.zone;
         let word = zone.frames.word(start);
@@ -107,7 +107,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         merges.then_some(order)
     }
 
-    /// Gives a pageblock the type `to`, isolated or not, and moves its free pages along.
+    /// Changes the type of a pageblock to `to`, which may be isolated, and moves its free pages along.
     ///
     /// Linux counterpart: `__move_freepages_block_isolate`.
     fn toggle_isolation(&mut self, start: FrameIndex, to: Migratetype) {
@@ -119,8 +119,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         let head = zone.frames.block_head(start);
         let word = zone.frames.word(head);
         if word.kind() == FrameKind::Free && word.order() > zone.blocks.order() {
-            // The free block is larger than the pageblock: it is taken apart, so that each pageblock's
-            // part goes to its own list.
+            // The free block is larger than the pageblock. It is split, so that the part of each pageblock goes to its
+            // own list.
             self.update_list(head, word.order(), ListOp::Leave);
             change_type();
             self.free_by_pageblock(head, word.order(), Insertion::ByMergeLikelihood);
@@ -130,9 +130,9 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         }
     }
 
-    /// Returns true if a page between two frames can be neither freed nor migrated.
+    /// Returns true if the frames `start..end` have a page that can be neither freed nor migrated.
     ///
-    /// Frames inside blocks, which have no references of their own, count as free.
+    /// Tail frames of blocks have no references of their own, and count as free.
     /// Linux counterpart: `has_unmovable_pages`.
     pub(crate) fn holds_unmovable(&self, start: FrameIndex, end: FrameIndex) -> bool {
         let frames = &self.zone.frames;

@@ -1,4 +1,4 @@
-//! What a request wants of one zone goes in; a block comes out, and goes back.
+//! Requests to one zone and freed blocks come in; blocks go out. The zone's free lists, counts and watermarks change.
 
 mod before_hygiene;
 mod buddy;

@@ -1,4 +1,4 @@
-//! What each pageblock of a zone holds.
+//! The use of each pageblock of a zone.
 
 use super::state::Zone;
 use crate::table::sync::Platform;
@@ -6,12 +6,12 @@ use crate::table::{FrameIndex, FrameKind};
 use crate::types::{MIGRATETYPES, PageblockUse};
 
 impl<L: Platform> Zone<'_, L> {
-    /// Returns what each pageblock holds, from low to high. Approximate while others allocate.
+    /// Returns the use of each pageblock, from low to high addresses. Approximate while other callers allocate.
     pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
         self.pageblock_ends().map(|(start, end)| self.pageblock_use_between(start, end))
     }
 
-    /// Returns the first frame of each pageblock and the one behind its last, both limited to the zone.
+    /// Returns the first frame of each pageblock and the frame behind its last, both limited to the zone.
     pub(crate) fn pageblock_ends(&self) -> impl Iterator<Item = (FrameIndex, FrameIndex)> + '_ {
         (0..self.blocks.len() as u32).filter_map(|number| {
             let start = FrameIndex(number << self.blocks.order().get());
@@ -21,10 +21,9 @@ impl<L: Platform> Zone<'_, L> {
         })
     }
 
-    /// Returns the number of pageblocks that hold any memory, by `Migratetype::index`. Takes no lock.
+    /// Returns the number of pageblocks with memory, by `Migratetype::index`. Takes no lock.
     ///
-    /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which looks at the
-    /// first frame of each pageblock only.
+    /// Linux counterpart: `pagetypeinfo_showblockcount_print`, which reads only the first frame of each pageblock.
     pub fn blocks_by_type(&self) -> [u64; MIGRATETYPES] {
         let mut blocks = [0; MIGRATETYPES];
         for (start, end) in self.pageblock_ends() {
@@ -37,8 +36,8 @@ impl<L: Platform> Zone<'_, L> {
         blocks
     }
 
-    /// Returns what the pageblock around a frame holds, by the numbers that it keeps or, without them, by a walk over
-    /// its frames; and the number of blocks and single frames that the walk read.
+    /// Returns the use of the pageblock around a frame: from its counts or, if it keeps none, from a walk over its
+    /// frames. Also returns the number of blocks and single frames that the walk read.
     pub(crate) fn use_around(&self, index: FrameIndex) -> (PageblockUse, u64) {
         if let Some(counted) = self.blocks.counted_use(index) {
             return (counted, 0);

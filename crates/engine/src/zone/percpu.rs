@@ -1,4 +1,4 @@
-//! Blocks on their way between a CPU's lists and the free lists.
+//! Refills and drains: moves blocks between a CPU's lists and the free lists.
 
 use core::ops::DerefMut;
 
@@ -28,7 +28,7 @@ impl<L: Platform> Pressure for Zone<'_, L> {
 }
 
 impl<'m, L: Platform> Zone<'m, L> {
-    /// Returns true if blocks of this order have per-CPU lists: small ones and huge pages.
+    /// Returns true if blocks of this order have per-CPU lists: small blocks and huge pages.
     ///
     /// Linux counterpart: `pcp_allowed_order`.
     #[inline]
@@ -36,19 +36,19 @@ impl<'m, L: Platform> Zone<'m, L> {
         order <= self.listed || (self.has_huge_lists && order == self.blocks.order())
     }
 
-    /// Locks a CPU's lists, and waits while another caller holds them. Returns `None` for an absent CPU.
+    /// Locks a CPU's lists. Waits while another caller holds the lock. Returns `None` for an absent CPU.
     pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock())
     }
 
-    /// Locks a CPU's lists. Returns `None` for an absent CPU, and if another caller holds them.
+    /// Locks a CPU's lists. Returns `None` for an absent CPU, and if another caller holds the lock.
     #[inline]
     pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu))?.try_lock()
     }
 
-    /// Takes a block from a CPU's list, and refills an empty list first. Returns `None` if the zone has no
-    /// block for it, and if another caller holds the lists.
+    /// Takes a block from a CPU's list. Refills an empty list first. Returns `None` if the zone has no block for the
+    /// list, and if another caller holds the lock of the lists.
     ///
     /// Linux counterpart: `rmqueue_pcplist`.
     pub(crate) fn take_percpu(&self, cpu: u16, context: AllocContext) -> Option<FrameIndex> {
@@ -57,8 +57,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         self.take_from_lists(&mut lists, context)
     }
 
-    /// Takes a block from lists that the caller holds, and refills an empty list first. Returns `None` if
-    /// the zone has no block for it.
+    /// Takes a block from lists that the caller has locked. Refills an empty list first. Returns `None` if the zone has
+    /// no block for the list.
     ///
     /// Linux counterpart: `__rmqueue_pcplist`.
     pub(crate) fn take_from_lists(
@@ -100,8 +100,7 @@ impl<'m, L: Platform> Zone<'m, L> {
         lists.note_refill();
     }
 
-    /// Puts blocks at the end of one of a CPU's lists. `found_under` is the type of the list that they
-    /// come from.
+    /// Puts blocks at the tail of one of a CPU's lists. `found_under` is the type of the free list that had them.
     pub(crate) fn append_percpu(
         &self,
         lists: &mut PerCpuLists<'m>,
@@ -116,8 +115,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         lists.append(&self.frames, number, run);
     }
 
-    /// Puts a freed single page on lists that the caller holds, if no decision is needed. Returns `None`
-    /// and changes nothing otherwise. The caller has checked that the zone has plenty of single pages.
+    /// Puts a freed single page on lists that the caller has locked, if the free needs no further checks. Otherwise
+    /// returns `None` and changes nothing. The caller has checked that the zone has plenty of single pages.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     pub(crate) fn free_page_fast(
@@ -133,8 +132,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         Some(())
     }
 
-    /// Puts freed single pages on lists as [`Self::free_page_fast`] does, until one needs a decision, and
-    /// returns how many.
+    /// Puts freed single pages on lists as [`Self::free_page_fast`] does, until one needs further checks. Returns the
+    /// number of pages freed.
     pub(crate) fn free_pages_fast<'f>(
         &self,
         lists: &mut PerCpuLists<'m>,
@@ -167,8 +166,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         freed
     }
 
-    /// Takes a block of `order` from the owner that frees it. Returns `None` if no owner has it or its
-    /// pageblock is not of `list_type`.
+    /// Takes a block of `order` from the owner that frees it. Returns `None` if the block has no owner, or its
+    /// pageblock does not have the type `list_type`.
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn give_back_fast(
@@ -182,8 +181,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         (fits && frame.replace_owned(word, word.given_back(), RacingFrees::of::<L>())).then_some(index)
     }
 
-    /// Puts a freed block on lists that the caller holds, and gives back the pages above `high`. `again`
-    /// is called between two holds of the zone lock, and may release and retake the lists' lock.
+    /// Puts a freed block on lists that the caller has locked, and drains the pages above `high`. `again` is called
+    /// between two holds of the zone lock, and may release and retake the lists' lock.
     ///
     /// Linux counterpart: `free_frozen_page_commit`.
     pub(crate) fn put_percpu<G: DerefMut<Target = PerCpuLists<'m>>>(
@@ -214,14 +213,14 @@ impl<'m, L: Platform> Zone<'m, L> {
         }
     }
 
-    /// Frees a block of an owner to a CPU's list or, if another caller holds that, to the free lists.
+    /// Frees an allocated block to a CPU's list or, if another caller holds the lock of the lists, to the free lists.
     ///
     /// Linux counterpart: `free_frozen_pages`.
     #[inline]
     pub(crate) fn free_owned(&self, cpu: u16, index: FrameIndex, order: Order) -> Result<(), FreeError> {
         self.reclaim_ownership(index, order)?;
         let lists = self.has_percpu_list(order).then(|| self.try_lock_lists(cpu)).flatten();
-        // Read under the lists' lock, as the fast path does: a drain after the isolation of the pageblock
+        // The type is read under the lists' lock, as on the fast path. A drain after the isolation of the pageblock
         // comes after a free that has not seen the isolation, and finds the block.
         let block_type = self.blocks.get(index);
         match lists {
@@ -240,9 +239,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         Ok(())
     }
 
-    /// Gives back `surplus` pages of lists, or all that they have, from list `from` on, at most `step` in
-    /// one hold of the zone lock. `again` is called between two holds, and may release and retake the
-    /// lists' lock.
+    /// Drains `surplus` pages, or all pages if there are fewer. Starts at list `from`, and drains at most `step` pages
+    /// in one hold of the zone lock. `again` is called between two holds, and may release and retake the lists' lock.
     fn drain_surplus<G: DerefMut<Target = PerCpuLists<'m>>>(
         &self,
         mut lists: G,
@@ -265,8 +263,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         }
     }
 
-    /// Gives back `pages` of a CPU's lists in one hold of the zone lock: round robin from list `from` on,
-    /// from the end of each list.
+    /// Drains `pages` pages of a CPU's lists in one hold of the zone lock: round robin from list `from` on, from the
+    /// tail of each list.
     ///
     /// Linux counterpart: `free_pcppages_bulk`.
     fn drain_lists(&self, lists: &mut PerCpuLists<'m>, pages: u32, from: ListNumber) {
@@ -290,8 +288,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         stats.largest_drain = stats.largest_drain.max(drained);
     }
 
-    /// Gives back all blocks on one CPU's lists; any CPU may ask for it. Waits for the CPU's
-    /// [`crate::Exclusive`] until it pauses or ends.
+    /// Drains all blocks of one CPU's lists. Any CPU may call it. Waits until the CPU's [`crate::Exclusive`] is paused
+    /// or dropped.
     ///
     /// Linux counterpart: `drain_pages_zone`.
     pub fn drain_cpu(&self, cpu: u16) {
@@ -304,15 +302,15 @@ impl<'m, L: Platform> Zone<'m, L> {
         });
     }
 
-    /// Gives back all blocks on the lists of every CPU. Waits for an [`crate::Exclusive`] until it pauses.
+    /// Drains all blocks of the lists of every CPU. Waits until every [`crate::Exclusive`] is paused or dropped.
     ///
     /// Linux counterpart: `drain_all_pages` for one zone.
     pub fn drain_all(&self) {
         (0..self.percpu.len()).for_each(|cpu| self.drain_cpu(cpu as u16));
     }
 
-    /// Lowers `high` of a CPU's lists and gives back the pages above it, as a CPU does once a second.
-    /// Returns true if it had, or will have, something to do.
+    /// Lowers `high` of a CPU's lists, and drains the pages above it. A CPU of Linux does so once a second. Returns
+    /// true if there was work, or a later call will have work.
     ///
     /// Linux counterpart: `decay_pcp_high`.
     pub fn refresh(&self, cpu: u16) -> bool {

@@ -1,5 +1,4 @@
-//! Which free block a request of another type is given: what the memory's rule chooses, and a rule that Linux does not
-//! have.
+//! Placement: lets the memory's rule choose blocks of other types for requests, and defines Freehold's own rule.
 
 use core::cell::Cell;
 
@@ -12,10 +11,11 @@ use crate::types::{
     PlacementRule, RefusedChoices, Switches,
 };
 
-/// The number of blocks at the head of a list that are looked at.
+/// The number of blocks that are scanned at the head of a list.
 pub(crate) const SCAN_LIMIT: usize = 32;
 
-/// One in so many of its pages must be free for a pageblock with pages like the wanted ones to be claimed.
+/// A pageblock that already has pages of the request's mobility is claimed only if at least its pages divided by this
+/// number are free.
 const WORTH_CLAIMING: u32 = 8;
 
 /// A free block of another type than the wanted one.
@@ -26,7 +26,7 @@ pub(super) struct Foreign {
     pub(super) migratetype: Migratetype,
 }
 
-/// What a choice comes to.
+/// A choice of a rule after its check.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chosen {
     AsEra,
@@ -34,11 +34,11 @@ pub(super) enum Chosen {
     Block(Foreign),
 }
 
-/// Freehold's own rules, as far as an era has them.
+/// Freehold's own placement rule. The switches of the era turn on its parts.
 ///
-/// Linux tries the pageblock of the first block of each list, the largest blocks first, so that free pageblocks go
-/// before any other. If none suits, it takes single pages from wherever one lies. Here many pageblocks are looked at,
-/// by the two numbers that each keeps, and those in use go before free ones.
+/// Linux tries the pageblock of the first block of each list. The largest blocks come first, so Linux claims free
+/// pageblocks before others. If none suits, it takes single pages anywhere. This rule scans many pageblocks by their
+/// two counts, and claims pageblocks in use before free ones.
 pub(crate) struct OwnRules(pub(crate) Switches);
 
 impl PlacementRule for OwnRules {
@@ -63,7 +63,7 @@ impl PlacementRule for OwnRules {
 }
 
 impl<L: Platform> Zone<'_, L> {
-    /// Returns the block that a rule chose, or `None` if it is not what the rule may have been offered: a free block of
+    /// Returns the block that a rule chose, or `None` if the block cannot have been offered: it must be a free block of
     /// another type that is large enough.
     fn foreign(&self, offer: Offer, context: AllocContext) -> Option<Foreign> {
         let index = self.frames.index(offer.pfn)?;
@@ -77,20 +77,20 @@ impl<L: Platform> Zone<'_, L> {
         is_offered.then_some(Foreign { index, order: offer.order, migratetype })
     }
 
-    /// Notes that the rule chose what it was not offered.
+    /// Counts a refused choice of the rule.
     #[cold]
     pub(crate) fn refuse(&self, pfn: Pfn) {
         self.refused.fetch_add(1, Ordering::Relaxed);
         self.last_refused.store(pfn.0, Ordering::Relaxed);
     }
 
-    /// Returns what the rule chose without being offered it. Takes no lock.
+    /// Returns the refused choices of the rule. Takes no lock.
     pub(crate) fn refused(&self) -> RefusedChoices {
         let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
         RefusedChoices { count: read(&self.refused), last: Pfn(read(&self.last_refused)) }
     }
 
-    /// Returns what a rule is told of a block, and the number of blocks and single frames that were read for it.
+    /// Returns the offer of a block to a rule, and the number of blocks and single frames that were read for it.
     fn offer(&self, Foreign { index, order, migratetype }: Foreign) -> (Offer, u64) {
         let pages = self.blocks.pages();
         let (used, read) = if order >= self.blocks.order() {
@@ -105,12 +105,12 @@ impl<L: Platform> Zone<'_, L> {
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Returns the block whose pageblock the memory's rule has a request claim.
+    /// Lets the memory's rule choose the block whose pageblock a request claims.
     #[inline]
     pub(super) fn chosen_to_claim(&mut self, context: AllocContext) -> Chosen {
         let (rule, wanted) = (self.zone.rule, self.wanted(context));
         let orders = context.order.up_to(self.zone.max_order).rev();
-        // The era may try a pageblock that does not lie whole in the zone, in vain; a rule is spared that.
+        // A pageblock that does not lie completely in the zone cannot be claimed, so it is not offered.
         let is_whole = |block: &Foreign| {
             block.order >= self.zone.blocks.order() || self.whole_pageblock(block.index).is_ok()
         };
@@ -119,7 +119,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.chosen(choice, context)
     }
 
-    /// Returns the block of which the memory's rule has a request take a piece.
+    /// Lets the memory's rule choose the block from which a request takes a piece.
     #[inline]
     pub(super) fn chosen_to_steal(&mut self, context: AllocContext) -> Chosen {
         let (rule, wanted) = (self.zone.rule, self.wanted(context));
@@ -129,8 +129,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         self.chosen(choice, context)
     }
 
-    /// Returns a free block in a pageblock that is worth claiming although part of it is in use, by Freehold's own
-    /// rules.
+    /// Lets Freehold's own rule choose a free block in a pageblock that is partly in use and worth claiming.
     pub(super) fn used_to_claim(&mut self, context: AllocContext) -> Chosen {
         if !self.zone.switches.claims_used_first {
             return Chosen::AsEra;
@@ -148,8 +147,8 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
         FallbackRequest { order: context.order, migratetype: context.migratetype, pageblock_order }
     }
 
-    /// Returns what is chosen of the heads of other types' lists, of those that `may_offer` lets through, and the
-    /// number of blocks and single frames that were read for it.
+    /// Calls `choose` with offers from the heads of other types' lists, limited to blocks that `may_offer` accepts.
+    /// Returns the choice, and the number of blocks and single frames that were read for the offers.
     #[inline]
     fn ask(
         &self,

@@ -1,4 +1,4 @@
-//! Taking blocks one after the other under one hold of the zone lock.
+//! Refills: take blocks one after the other under one hold of the zone lock.
 
 use super::guard::ZoneGuard;
 use crate::table::sync::Platform;
@@ -7,12 +7,13 @@ use crate::types::{AllocContext, AllocFlags, Migratetype};
 
 /// The level at which the search for a block starts.
 ///
-/// There is no level for a claimed pageblock: it fills the native lists, and the search starts over there.
+/// There is no level for claims. A claimed pageblock fills the lists of the requested type, where the search starts
+/// over.
 ///
 /// Linux counterpart: `enum rmqueue_mode`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
-    /// The wanted type's own lists.
+    /// The lists of the requested type.
     Native,
     /// CMA blocks, for movable requests.
     Cma,
@@ -20,15 +21,15 @@ enum Mode {
     Steal,
 }
 
-/// A series of takes under one lock hold, with the remembered level.
+/// A series of allocations under one lock hold, which remembers its level.
 ///
-/// Only the lock holder changes the free lists, so the level that last succeeded is still the right one.
-/// The series borrows the guard, so it cannot outlast the hold.
+/// Only the lock holder changes the free lists, so the level that last succeeded is still the right one. The series
+/// borrows the guard, so it cannot outlast the hold.
 pub(crate) struct Refill<'g, 'z, 'm, L: Platform> {
     guard: &'g mut ZoneGuard<'z, 'm, L>,
     context: AllocContext,
     mode: Mode,
-    /// Pages taken so far.
+    /// The number of pages taken so far.
     taken: u64,
 }
 
@@ -48,7 +49,7 @@ impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
 }
 
 impl<L: Platform> Refill<'_, '_, '_, L> {
-    /// Returns the next block, or `None` if the zone has none for this request.
+    /// Takes the next block. Returns `None` if the zone has no block for this request.
     ///
     /// Linux counterpart: `__rmqueue`.
     #[inline]
@@ -66,14 +67,13 @@ impl<L: Platform> Refill<'_, '_, '_, L> {
         Some(found)
     }
 
-    /// Returns up to `most` next blocks that lie side by side: those that as many calls of [`Self::next`]
-    /// would find.
+    /// Takes up to `most` next blocks that are adjacent. They are the blocks that calls of [`Self::next`] would take.
     pub(super) fn next_run(&mut self, most: u32) -> Option<Run> {
         let native = self.next_native_run(most);
         native.or_else(|| self.next().map(|index| Run::single(index, self.context.order)))
     }
 
-    /// Returns blocks as [`Self::next_run`] does, but only from the wanted type's own lists.
+    /// Takes blocks as [`Self::next_run`] does, but only from the lists of the requested type.
     pub(crate) fn next_native_run(&mut self, most: u32) -> Option<Run> {
         let context = self.context;
         if !self.keeps_type() {
@@ -85,16 +85,16 @@ impl<L: Platform> Refill<'_, '_, '_, L> {
         Some(run)
     }
 
-    /// Returns true if the next blocks come from the wanted type's own lists before any other. After the
-    /// first they do too: what is left of a split block is then the smallest.
+    /// Returns true if the next blocks come from the lists of the requested type first. After the first block this
+    /// stays true, because the rest of a split block is then the smallest free block.
     fn keeps_type(&self) -> bool {
         let may_use_cma = self.context.flags.contains(AllocFlags::CMA) && self.guard.state.free_cma > 0;
         let level = if self.guard.zone.switches.remembered_mode { self.mode } else { Mode::Native };
         !self.guard.zone.is_before_hygiene() && level == Mode::Native && !may_use_cma
     }
 
-    /// Returns true if CMA blocks are taken first: once they hold more than half of the free pages, so
-    /// that they do not stay free while the rest fills up.
+    /// Returns true if CMA blocks are taken first: if they have more than half of the free pages, so that they do not
+    /// stay free while the rest of the zone fills up.
     #[inline]
     fn cma_is_first(&self) -> bool {
         let state = &self.guard.state;

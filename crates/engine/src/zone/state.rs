@@ -22,10 +22,11 @@ use crate::types::{
 /// Each is exact at the end of a lock hold.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// One bit an order whose list is not empty, by migratetype.
+    /// For each migratetype, one bit for each order whose list is not empty.
     pub(super) occupied: [AtomicU32; MIGRATETYPES],
-    /// Requests below this order are above the high mark whatever their flags, and no boost, reclaim or
-    /// mark below high is pending. The fast path reads only this number. 0 if any of it is in doubt.
+    /// Requests of orders below this number pass the check of the high watermark with any flags, and no boost, active
+    /// reclaim or below-high flag is pending. The fast path reads only this number. It is 0 if any of that is
+    /// uncertain.
     pub(crate) plenty: OwnLines<AtomicU32>,
     pub(super) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,
@@ -38,13 +39,13 @@ pub(crate) struct Shared {
     pub(crate) watermarks: WatermarkCells,
     pub(crate) boost_factor: AtomicU64,
     pub(crate) boost: AtomicU64,
-    /// True if kswapd should look at the boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
+    /// True if kswapd is to reclaim because of a boost. Linux counterpart: `ZONE_BOOSTED_WATERMARK`.
     pub(crate) boosted: AtomicBool,
-    /// True if a request came below the low mark and may wake kswapd.
+    /// True if a request that may wake kswapd found the zone below its low watermark.
     pub(crate) kswapd_wanted: AtomicBool,
-    /// Linux counterpart: `ZONE_BELOW_HIGH`.
+    /// True if the zone fell below its high watermark. Linux counterpart: `ZONE_BELOW_HIGH`.
     pub(crate) below_high: AtomicBool,
-    /// Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
+    /// True while reclaim works on the zone. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub(crate) reclaim_active: AtomicBool,
 }
 
@@ -69,7 +70,8 @@ impl Shared {
         }
     }
 
-    /// Returns the free CMA pages, and the free and all pages reserved for atomic requests.
+    /// Returns three numbers of pages: free pages of CMA pageblocks, free pages reserved for atomic requests, and all
+    /// pages reserved for them.
     #[inline]
     pub(super) fn kept(&self) -> (u64, u64, u64) {
         let read = |pages: &AtomicU64| pages.load(Ordering::Relaxed);
@@ -77,12 +79,12 @@ impl Shared {
     }
 }
 
-/// What only the holder of the zone lock reads and writes.
+/// The state that only the holder of the zone lock reads and writes.
 #[derive(Debug, Default)]
 pub(crate) struct LockedState {
     pub(crate) lists: FreeLists,
     pub(crate) stats: ZoneStats,
-    /// Free pages, isolated ones left out. Linux counterpart: `NR_FREE_PAGES`.
+    /// Free pages, not counting isolated ones. Linux counterpart: `NR_FREE_PAGES`.
     pub(crate) free_pages: u64,
     /// Free pages of CMA blocks. Linux counterpart: `NR_FREE_CMA_PAGES`.
     pub(crate) free_cma: u64,
@@ -94,7 +96,7 @@ pub(crate) struct LockedState {
     pub(crate) isolated_blocks: u64,
     pub(crate) ever_isolated: bool,
     pub(crate) compaction: CompactionState,
-    /// The pageblock at which tidying goes on.
+    /// The number of the pageblock at which tidying continues.
     pub(crate) tidied_to: u32,
 }
 
@@ -102,37 +104,38 @@ pub(crate) struct LockedState {
 ///
 /// Invariants, numbered as [`Zone::check`] verifies them:
 ///
-/// 1. A frame is the first of a free block exactly if it is on one list, that of
-///    its order and recorded type.
-/// 2. Lists are linked the same forwards and backwards.
+/// 1. A frame is the first of a free block if and only if it is on exactly one free list: that of the order and type
+///    in its word.
+/// 2. Each list has the same links forwards and backwards.
 /// 3. Blocks are aligned to their size, lie inside the zone and do not overlap.
 /// 4. Two buddies smaller than a pageblock are never both free.
 /// 5. The total per order, kept or derived, is the number of blocks on its lists.
-/// 6. With counts, the count per order and type is the length of its list; with or without,
-///    a list that has a block is noted as such.
+/// 6. With [`Switches::counts`], the count per order and type is the length of its list. In every era, the bit of a
+/// list
+///    is set if the list has a block.
 /// 7. With hygiene, a free block is on the list of its pageblock's type.
-/// 8. Free, CMA and reserved pages are the sums over the lists; free and CMA pages not
-///    without hygiene once a pageblock was isolated.
-/// 9. A per-CPU list's page count is what its lists hold.
-/// 10. Every frame inside a block, but not its first, says so.
-/// 11. With claims by counts, a pageblock's free pages in blocks smaller than itself are as
-///     many as it counts, and together with its movable ones no more than it has.
-/// 12. A frame with metadata is found by its number, and the frames of a block lie side by side.
+/// 8. The numbers of free, CMA and reserved pages are the sums over the lists. Without hygiene this does not hold for
+///    free and CMA pages after a pageblock was isolated.
+/// 9. The page count of a CPU's lists is the number of pages on them.
+/// 10. Every frame of a block other than its first is a tail.
+/// 11. With [`Switches::claims_by_counts`], a pageblock's first count is the number of its pages in free blocks smaller
+///     than itself. The sum of its two counts does not exceed its pages.
+/// 12. A frame with metadata is found by its number, and the frames of a block are contiguous in the tables.
 ///
-/// The fields that never change come first. Then follow, each on lines of its own, those that holders of
-/// the zone lock publish, those that they count, and those that only they see.
+/// The fields that never change come first. Three groups follow, each on its own cache lines: fields that holders of
+/// the zone lock publish, the counts of free blocks, and fields that only the holder reads.
 #[repr(C)]
 pub struct Zone<'m, L: Platform> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
     pub(crate) percpu: &'m [CpuLists<'m, L>],
-    /// The zone's first frame and the one behind its last, holes included.
+    /// The zone's first frame and, in `end`, the frame behind its last, including holes.
     start: Pfn,
     end: Pfn,
     pub(crate) switches: Switches,
     pub(crate) max_order: Order,
     pub(super) has_huge_lists: bool,
-    /// All orders up to this have per-CPU lists.
+    /// All orders up to this one have per-CPU lists.
     pub(crate) listed: Order,
     pub(crate) kind: ZoneType,
     pub(crate) node: u16,
@@ -142,8 +145,8 @@ pub struct Zone<'m, L: Platform> {
     pub(super) largest_lowmem_reserve: u64,
     pub(super) tracepoints: &'m L::Tracepoints,
     pub(crate) rule: &'m L::Rule,
-    /// How often the rule chose what it was not offered, and the last block or pageblock that it named: no rule that is
-    /// right has them written.
+    /// The number of refused choices of the rule and, in `last_refused`, the last of them. A correct rule never writes
+    /// them.
     pub(super) refused: AtomicU64,
     pub(super) last_refused: AtomicU64,
     pub(crate) shared: OwnLines<Shared>,
@@ -151,10 +154,10 @@ pub struct Zone<'m, L: Platform> {
     pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
 }
 
-/// One CPU's lists of a zone behind their lock, on cache lines of their own.
+/// One CPU's lists of a zone with their lock, on their own cache lines.
 pub(crate) type CpuLists<'m, L> = OwnLines<Mutex<<L as Platform>::PerCpu, PerCpuLists<'m>>>;
 
-/// The parts of a zone that live in the caller's memory, and the choices that all zones share.
+/// The parts of a zone in the caller's memory, and the settings that all zones share.
 pub(crate) struct ZoneParts<'m, L: Platform> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
@@ -205,7 +208,7 @@ impl<'m, L: Platform> Zone<'m, L> {
         self.node
     }
 
-    /// Returns the type of the zone: the addresses that it is for.
+    /// Returns the type of the zone.
     pub fn kind(&self) -> ZoneType {
         self.kind
     }
@@ -220,8 +223,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         self.end
     }
 
-    /// Returns the ranges of frames that have metadata, from low to high: one, unless
-    /// [`crate::MemoryConfig::sections`] leaves some out. A frame of none of them is a hole for good.
+    /// Returns the ranges of frames that have metadata, from low to high. There is one range, unless
+    /// [`crate::MemoryConfig::sections`] leaves sections out. All other frames of the zone are permanent holes.
     pub fn section_runs(&self) -> impl Iterator<Item = Range<Pfn>> {
         self.frames.runs()
     }
@@ -236,25 +239,25 @@ impl<'m, L: Platform> Zone<'m, L> {
         self.max_order
     }
 
-    /// Returns true if the zone contains a frame, hole or not.
+    /// Returns true if a frame lies between the zone's start and end. The frame may be a hole.
     pub fn contains(&self, pfn: Pfn) -> bool {
         self.start <= pfn && pfn < self.end
     }
 
-    /// Returns the number of free pages, without isolated ones; exact at the end of the last lock hold.
+    /// Returns the number of free pages without isolated ones, as of the end of the last lock hold.
     ///
     /// Units: pages. Linux counterpart: `NR_FREE_PAGES`.
     pub fn free_pages(&self) -> u64 {
         self.shared.free_pages.load(Ordering::Relaxed)
     }
 
-    /// Returns the type of the pageblock around a frame, or `None` outside the zone and in a section without
+    /// Returns the type of the pageblock around a frame. Returns `None` outside the zone, and in a section without
     /// metadata.
     pub fn block_type(&self, pfn: Pfn) -> Option<Migratetype> {
         self.frames.index(pfn).map(|index| self.blocks.get(index))
     }
 
-    /// Returns true if a list has a block. Exact for the lock holder, approximate for others.
+    /// Returns true if a list has a block. Exact for the lock holder, approximate for other callers.
     pub(crate) fn list_has_block(&self, order: Order, migratetype: Migratetype) -> bool {
         self.occupied(migratetype) & 1 << order.get() != 0
     }
@@ -264,25 +267,25 @@ impl<'m, L: Platform> Zone<'m, L> {
         self.shared.occupied[migratetype.index()].load(Ordering::Relaxed)
     }
 
-    /// Returns the number of free blocks, each count exact at some moment during the call. Takes no lock.
+    /// Returns the numbers of free blocks. Each count is exact at some moment during the call. Takes no lock.
     ///
-    /// Without [`Switches::counts`] only the totals are known, and `by_type` is zero.
+    /// Without [`Switches::counts`] only the totals are known, and `by_type` is 0.
     pub fn counts_relaxed(&self) -> FreeCounts {
         self.counts.relaxed()
     }
 
-    /// Returns the number of free blocks at one moment, or `None` if a lock hold was under way at each of
-    /// `attempts` tries. Takes no lock.
+    /// Returns the numbers of free blocks, all at the same moment. Returns `None` if a lock hold was in progress at
+    /// each of `attempts` tries. Takes no lock.
     ///
-    /// Always `None` without [`Switches::counts`].
+    /// Without [`Switches::counts`] the result is always `None`.
     pub fn counts_consistent(&self, attempts: u32) -> Option<FreeCounts> {
         if self.switches.counts { self.counts.consistent(attempts) } else { None }
     }
 
-    /// Returns the number of free blocks, counted by a walk of every list under the lock.
+    /// Returns the numbers of free blocks, counted by a walk over every list under the lock, and the number of list
+    /// nodes visited.
     ///
-    /// `cap` limits the walk of one list, as Linux does at 100 000. Also returns the number of list nodes
-    /// visited. Linux counterpart: `pagetypeinfo_showfree_print`.
+    /// `cap` limits the walk over one list; Linux stops at 100 000. Linux counterpart: `pagetypeinfo_showfree_print`.
     pub fn counts_by_walk(&self, cap: u64) -> (FreeCounts, u64) {
         let mut guard = self.lock();
         let mut counts = FreeCounts::default();
@@ -302,8 +305,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         (counts, visited)
     }
 
-    /// Returns the number of free blocks on every list, for an observer: each list is walked to its end
-    /// under the lock, and the statistics do not count the walk.
+    /// Returns the numbers of free blocks on all lists, for tests and reports. The call walks each list to its end
+    /// under the lock, and does not change the statistics.
     pub fn list_lengths(&self) -> FreeCounts {
         let state = self.state.lock();
         let mut counts = FreeCounts::default();
@@ -317,27 +320,27 @@ impl<'m, L: Platform> Zone<'m, L> {
         counts
     }
 
-    /// Sets the statistics of the zone lock to 0, as after bringing frames into service.
+    /// Sets the statistics of the zone lock to 0, for example after frames were brought into service.
     pub fn reset_stats(&self) {
         self.state.lock().stats = ZoneStats::default();
     }
 
-    /// Returns what happened under the zone lock so far.
+    /// Returns the statistics of the zone lock.
     pub fn stats(&self) -> ZoneStats {
         self.state.lock().stats
     }
 
-    /// Returns what happened on one CPU's lists so far, or `None` for an absent CPU.
+    /// Returns the statistics of one CPU's lists, or `None` for an absent CPU.
     pub fn percpu_stats(&self, cpu: u16) -> Option<PerCpuStats> {
         self.lock_lists(cpu).map(|lists| lists.stats())
     }
 
-    /// Sets whether an allocated block can be migrated, where its flags do not tell.
+    /// Sets whether an allocated block can be migrated. At first that depends on the flags of the request.
     ///
     /// Linux counterpart: being on the LRU.
     ///
     /// # Errors
-    /// As for freeing the block.
+    /// As for [`crate::Memory::free`].
     pub fn set_movable(&self, pfn: Pfn, movable: bool) -> Result<(), FreeError> {
         let index = self.frames.index(pfn).ok_or(FreeError::OutsideZones)?;
         let word = self.frames.word(index);
@@ -349,8 +352,8 @@ impl<'m, L: Platform> Zone<'m, L> {
         }
     }
 
-    /// Takes a block from the owner that frees it, and returns its former word. Fails if the caller does
-    /// not own a block of `order` there.
+    /// Takes a block from the owner that frees it. Returns its former word, or an error if the caller does not own a
+    /// block of `order` there.
     #[inline]
     pub(crate) fn reclaim_ownership(&self, index: FrameIndex, order: Order) -> Result<FrameWord, FreeError> {
         let word = self.frames.word(index);

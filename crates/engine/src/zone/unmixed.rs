@@ -1,15 +1,15 @@
-//! Why pageblock types should not mix in a zone.
+//! The reasons why pageblock types should not mix in a zone.
 
 use crate::table::sync::{AtomicU16, Ordering};
 
-/// The reasons why a zone's requests should not mix pageblock types, one bit each; 0 for none.
+/// The reasons why requests should not mix pageblock types in a zone, as one bit each; 0 for no reason.
 #[derive(Debug)]
 pub(crate) struct Unmixed(AtomicU16);
 
 impl Unmixed {
-    /// A lower zone can answer first.
+    /// A lower zone can serve requests first.
     const LOWER_ZONE: u16 = 1;
-    /// `vm.defrag_mode`.
+    /// `vm.defrag_mode` is on.
     pub(crate) const DEFRAG_MODE: u16 = 2;
 
     pub(super) fn new(lower_zone_serves: bool) -> Self {

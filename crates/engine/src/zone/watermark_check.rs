@@ -1,4 +1,4 @@
-//! Watermarks: how much of a zone each kind of request must leave free.
+//! The watermark check: how many pages of a zone each kind of request must leave free.
 
 use super::guard::ZoneGuard;
 use super::state::{LockedState, Zone};
@@ -6,15 +6,15 @@ use super::watermark_levels::Mark;
 use crate::table::sync::{Ordering, Platform};
 use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
 
-/// The amount by which one fallback raises the marks, in ten-thousandths of the high mark.
+/// The default amount by which one fallback raises the watermarks, in ten-thousandths of the high watermark.
 pub(crate) const DEFAULT_BOOST_FACTOR: u64 = 15_000;
 
-/// The properties of a request that its admission depends on.
+/// The properties of a request that decide its watermark check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     pub(crate) order: Order,
     pub(crate) mark: Mark,
-    /// The highest zone that the request could use, which selects the lowmem reserve.
+    /// The highest zone type that the request could use. It selects the lowmem reserve.
     pub(crate) highest_zone: usize,
     pub(crate) flags: AllocFlags,
 }
@@ -43,7 +43,7 @@ impl<L: Platform> Zone<'_, L> {
         pages as i64
     }
 
-    /// Returns true if the zone can answer a request and stay above `mark` pages.
+    /// Returns true if the zone can serve a request and stay above `mark` pages.
     ///
     /// Linux counterpart: `__zone_watermark_ok`.
     #[inline]
@@ -51,7 +51,7 @@ impl<L: Platform> Zone<'_, L> {
         self.is_above_with(self.shared.free_pages.load(Ordering::Relaxed), mark, admission)
     }
 
-    /// Returns the answer of [`Self::is_above`] for `free_pages` free pages.
+    /// Returns the result of [`Self::is_above`] as if `free_pages` pages were free.
     pub(crate) fn is_above_with(&self, free_pages: u64, mark: u64, admission: Admission) -> bool {
         let Admission { order, flags, highest_zone, .. } = admission;
         let free = free_pages as i64 - self.unusable(order, flags);
@@ -90,15 +90,15 @@ impl<L: Platform> Zone<'_, L> {
         occupied.iter().fold(0, |all, of_type| all | of_type.load(Ordering::Relaxed)) >> order.get() != 0
     }
 
-    /// Returns true if the zone admits a request at its mark.
+    /// Returns true if the zone admits a request at the watermark of the admission.
     ///
     /// Linux counterpart: `zone_watermark_fast`.
     fn admits(&self, admission: Admission) -> bool {
         self.admits_at(self.mark(admission.mark), admission)
     }
 
-    /// Returns true if the zone admits a request at `mark` pages. A single page at the min mark may ignore
-    /// the boost.
+    /// Returns true if the zone admits a request at `mark` pages. A request for a single page at the min watermark may
+    /// ignore the boost.
     pub(crate) fn admits_at(&self, mark: u64, admission: Admission) -> bool {
         if self.is_above(mark, admission) {
             return true;
@@ -111,7 +111,7 @@ impl<L: Platform> Zone<'_, L> {
         may_ignore_boost && self.is_above(unboosted, admission)
     }
 
-    /// Returns true if the zone admits a request, and marks a zone that is below its high mark.
+    /// Returns true if the zone admits a request. Sets the below-high flag if the zone is below its high watermark.
     ///
     /// Linux counterpart: the watermark part of `get_page_from_freelist`.
     pub(crate) fn admits_and_marks(&self, admission: Admission) -> bool {
@@ -133,7 +133,7 @@ impl<L: Platform> Zone<'_, L> {
         self.shared.plenty.store(0, Ordering::Relaxed);
     }
 
-    /// Changes what a failing request changes in a zone that has no block for it at any mark.
+    /// Sets the flags that a failing request sets in a zone without a suitable block: below high, and kswapd wanted.
     pub(crate) fn note_failure(&self, gfp: GfpFlags) {
         if self.switches.below_high_mark && !self.shared.below_high.load(Ordering::Relaxed) {
             self.note_below_high();
@@ -143,7 +143,7 @@ impl<L: Platform> Zone<'_, L> {
         }
     }
 
-    /// Clears the below-high mark if the zone is above its high mark again.
+    /// Clears the below-high flag if the zone is above its high watermark again.
     pub(super) fn clear_below_high(&self) {
         if !self.shared.below_high.load(Ordering::Relaxed) {
             return;
@@ -157,8 +157,8 @@ impl<L: Platform> Zone<'_, L> {
 impl<L: Platform> Zone<'_, L> {
     /// Returns the number of orders, from 0 up, whose requests need no watermark check.
     ///
-    /// It errs on the low side: pages that any request might have to leave free are taken off, so that
-    /// [`Zone::admits_and_marks`] would admit the same request at the high mark.
+    /// The result errs on the low side: all pages that some request must leave free are subtracted, so that
+    /// [`Zone::admits_and_marks`] would admit the same request at the high watermark.
     pub(super) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
         let spare = self.spare_pages(state);
@@ -170,8 +170,8 @@ impl<L: Platform> Zone<'_, L> {
         if spare > self.max_order.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
     }
 
-    /// Returns the number of free pages above what any request has to leave free, or 0 if something is
-    /// pending.
+    /// Returns the number of free pages that exceed what any request must leave free. Returns 0 while a boost, active
+    /// reclaim or the below-high flag is pending.
     fn spare_pages(&self, state: &LockedState) -> u64 {
         let shared = &self.shared;
         let pending = shared.boosted.load(Ordering::Relaxed)
@@ -182,8 +182,8 @@ impl<L: Platform> Zone<'_, L> {
         if pending { 0 } else { state.free_pages.saturating_sub(least) }
     }
 
-    /// Returns the number of blocks of an order that can be taken before [`Self::plenty`] is computed
-    /// again, as far as pages go.
+    /// Returns the number of blocks of an order for which the free pages suffice before [`Self::plenty`] must be
+    /// computed again.
     pub(crate) fn plenty_of(&self, order: Order, state: &LockedState) -> u32 {
         let beyond = self.spare_pages(state).saturating_sub(self.max_order.pages());
         u32::try_from(beyond >> order.get()).unwrap_or(u32::MAX)
@@ -191,7 +191,7 @@ impl<L: Platform> Zone<'_, L> {
 }
 
 impl<L: Platform> ZoneGuard<'_, '_, L> {
-    /// Raises the marks after a fallback, so that reclaim frees pages for the next request.
+    /// Boosts the watermarks after a fallback, so that reclaim frees pages for the next request.
     ///
     /// Linux counterpart: `boost_watermark`.
     pub(super) fn boost_watermark(&mut self, flags: AllocFlags) {

@@ -4,24 +4,23 @@ use crate::table::sync::{AtomicU64, Ordering};
 
 /// The three watermarks of a zone.
 ///
-/// Units: pages; more than 2^32 count as 2^32, which no zone has. Linux counterpart: `zone->_watermark[]`.
+/// Units: pages. More than 2^32 pages count as 2^32, which no zone has. Linux counterpart: `zone->_watermark[]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Watermarks {
-    /// Below it only requests with a right to reserves are answered.
+    /// Below the min watermark only requests that may use reserves succeed.
     pub min: u64,
-    /// Below it kswapd is woken.
+    /// Below the low watermark requests wake kswapd.
     pub low: u64,
-    /// Above it kswapd sleeps.
+    /// Above the high watermark kswapd sleeps.
     pub high: u64,
 }
 
-/// The most pages that a mark, a boost or a reserve counts as: more than any zone has. Sums of a few of them
-/// do not overflow.
+/// The limit of a watermark, a boost or a reserve: more pages than any zone has. Sums of a few limits do not overflow.
 ///
 /// Units: pages.
 pub(crate) const MOST_PAGES: u64 = 1 << 32;
 
-/// The watermarks of a zone at work, which an administrator may change.
+/// The current watermarks of a zone, each in an atomic. They may be changed while the zone is in use.
 #[derive(Debug)]
 pub(crate) struct WatermarkCells {
     min: AtomicU64,
@@ -62,14 +61,14 @@ impl WatermarkCells {
 }
 
 impl Watermarks {
-    /// Returns marks of at most [`MOST_PAGES`].
+    /// Returns the watermarks, each limited to [`MOST_PAGES`].
     fn limited(self) -> Self {
         let Self { min, low, high } = self;
         Self { min: min.min(MOST_PAGES), low: low.min(MOST_PAGES), high: high.min(MOST_PAGES) }
     }
 }
 
-/// The mark that a request is compared with.
+/// The watermark that a request is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mark {
     Min,

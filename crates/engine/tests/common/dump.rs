@@ -1,4 +1,4 @@
-//! Everything that can be seen of a memory, to be compared before and after.
+//! A copy of the visible state of a memory, for comparisons before and after a call.
 
 use freehold::{
     FreeCounts, Memory, Migratetype, Order, PageblockUse, PerCpuStats, Pfn, RequestStats, ZoneStats,
@@ -6,7 +6,7 @@ use freehold::{
 
 use super::Platform;
 
-/// The state of one zone without the counters that looking changes.
+/// The state of one zone, without the counters that reading changes.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct ZoneDump {
     free: Vec<Pfn>,
@@ -20,7 +20,7 @@ pub(crate) struct ZoneDump {
     percpu_stats: Vec<Option<PerCpuStats>>,
 }
 
-/// The state of a whole memory.
+/// Returns the state of a whole memory.
 pub(crate) fn dump(memory: &Memory<'_, Platform>) -> (Vec<ZoneDump>, RequestStats) {
     let zones = memory.zones().iter().map(|zone| {
         let lists = || {

@@ -1,4 +1,4 @@
-//! A small machine and a repeatable random sequence for the tests.
+//! Small machines and repeatable random numbers for the tests.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod dump;
@@ -11,10 +11,10 @@ use freehold::{
     Switches, Watermarks, Zone, ZoneConfig, ZoneType, required_bytes,
 };
 
-/// The locks of the tests.
+/// The platform of the tests.
 pub(crate) type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 
-/// A zone with an odd start and end and small marks.
+/// Returns a zone with an odd start and end, and small watermarks.
 pub(crate) fn zone(kind: ZoneType, start: u64, spanned: u64) -> ZoneConfig {
     ZoneConfig {
         node: 0,
@@ -29,7 +29,7 @@ pub(crate) fn zone(kind: ZoneType, start: u64, spanned: u64) -> ZoneConfig {
     }
 }
 
-/// A machine of the given zones.
+/// Returns the configuration of a machine with these zones.
 pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'_> {
     MemoryConfig {
         zones,
@@ -43,12 +43,12 @@ pub(crate) fn config(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'
     }
 }
 
-/// The order with this number.
+/// Returns the order with this number.
 pub(crate) fn order(value: u8) -> Order {
     Order::new(value).expect("an order up to 18")
 }
 
-/// Bytes for a machine's metadata.
+/// Returns bytes for a machine's metadata.
 pub(crate) fn metadata(config: &MemoryConfig<'_>) -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::uninit(); required_bytes::<Platform>(config)]
 }
@@ -66,28 +66,28 @@ pub(crate) fn all_free<'m>(
     memory
 }
 
-/// A repeatable generator.
+/// A repeatable generator of random numbers.
 pub(crate) struct Random(Rng);
 
 impl Random {
-    /// A sequence of its own for every seed.
+    /// Returns a generator. Each seed gives another sequence.
     pub(crate) fn new(seed: u64) -> Self {
         Self(Rng::with_seed(seed))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0.u64(..)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0.u64(..bound)
     }
 }
 
-/// Returns every era, and every era with each system and rule of placement turned over; sets that the engine cannot
-/// tell apart once.
+/// Returns every era, and every era with each system and rule of placement switched over. Sets that are equal in effect
+/// appear once.
 pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
     let mut sets: Vec<(String, Switches)> = Vec::new();
     for (name, switches) in named_switch_sets() {
@@ -98,7 +98,7 @@ pub(crate) fn all_switch_sets() -> Vec<(String, Switches)> {
     sets
 }
 
-/// Returns the eras and then the other sets, by each name, also those that are the same in effect.
+/// Returns the eras and then the other sets with their names, including sets that are equal in effect.
 pub(crate) fn named_switch_sets() -> Vec<(String, Switches)> {
     let mut sets: Vec<_> = Era::ALL.map(|era| (era.name().to_owned(), era.switches())).into();
     for era in Era::ALL {
@@ -112,15 +112,15 @@ pub(crate) fn named_switch_sets() -> Vec<(String, Switches)> {
     sets
 }
 
-/// Per-CPU lists that keep nothing.
+/// Settings of per-CPU lists that keep no pages.
 pub(crate) const NO_LISTS: PerCpuSettings =
     PerCpuSettings { batch: 1, high_min: 0, high_max: 0, flush_needs_batch: false };
 
-/// Per-CPU lists that keep what they get.
+/// Settings of per-CPU lists that keep all pages.
 pub(crate) const LONG_LISTS: PerCpuSettings =
     PerCpuSettings { batch: 1, high_min: 1000, high_max: 1000, flush_needs_batch: false };
 
-/// A zone without marks or per-CPU lists, all of it managed.
+/// Returns a zone without watermarks and per-CPU lists. All of its pages are managed.
 pub(crate) fn plain_zone(start: u64, spanned: u64) -> ZoneConfig {
     ZoneConfig {
         managed: spanned,
@@ -130,7 +130,7 @@ pub(crate) fn plain_zone(start: u64, spanned: u64) -> ZoneConfig {
     }
 }
 
-/// A machine of the given zones and geometry.
+/// Returns the configuration of a machine with these zones and orders.
 pub(crate) fn geometry(zones: &[ZoneConfig], switches: Switches, block: u8, max: u8) -> MemoryConfig<'_> {
     MemoryConfig {
         max_order: order(max),
@@ -140,17 +140,17 @@ pub(crate) fn geometry(zones: &[ZoneConfig], switches: Switches, block: u8, max:
     }
 }
 
-/// What CPU 0 of node 0 asks for.
+/// Returns a request of CPU 0 to node 0.
 pub(crate) fn request(gfp: GfpFlags, size: u8) -> Request {
     Request { cpu: 0, node: 0, order: order(size), gfp }
 }
 
-/// The frames at the heads of a free list's blocks.
+/// Returns the first frames of a free list's blocks.
 pub(crate) fn listed(zone: &Zone<'_, Platform>, size: u8, kind: Migratetype) -> Vec<u64> {
     zone.free_list(order(size), kind).map(|pfn| pfn.0).collect()
 }
 
-/// Lists of one length, whatever happens.
+/// Returns settings of per-CPU lists with a fixed `high`.
 pub(crate) fn fixed_lists(batch: u32, high: u32) -> PerCpuSettings {
     PerCpuSettings { batch, high_min: high, high_max: high, flush_needs_batch: false }
 }

@@ -1,4 +1,4 @@
-//! An embedder that moves and gives up what is in use, and holds it against what the memory knows.
+//! An embedder that moves and reclaims its blocks, and compares them with the state of the memory.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ pub(crate) struct InUse {
 pub(crate) struct Owner {
     pub(crate) in_use: BTreeMap<u64, InUse>,
     pub(crate) contents: u64,
-    /// The move that is refused, counted from the next one on.
+    /// The number of the move that fails, counted from 1.
     pub(crate) refuses: Option<u64>,
     pub(crate) moves: u64,
-    /// Whether movable single pages are given up.
+    /// True if movable single pages can be reclaimed.
     pub(crate) reclaims: bool,
 }
 
@@ -33,11 +33,11 @@ impl Owner {
     }
 
     pub(crate) fn free(&mut self, memory: &Memory<'_, Platform>, pfn: u64) {
-        let in_use = self.in_use.remove(&pfn).expect("a held block");
-        memory.free(0, Pfn(pfn), in_use.order).expect("a held block");
+        let in_use = self.in_use.remove(&pfn).expect("a block in use");
+        memory.free(0, Pfn(pfn), in_use.order).expect("a block in use");
     }
 
-    /// Whether the memory knows the same blocks, and no two of them overlap.
+    /// Asserts that the memory has the same blocks, and that no two of them overlap.
     pub(crate) fn agrees_with(&self, memory: &Memory<'_, Platform>, context: &str) {
         let mut behind = 0;
         for (&pfn, in_use) in &self.in_use {
@@ -66,7 +66,7 @@ impl Relocate for Owner {
         if self.refuses == Some(self.moves) {
             return false;
         }
-        let in_use = self.in_use.remove(&from.0).expect("a held block");
+        let in_use = self.in_use.remove(&from.0).expect("a block in use");
         assert_eq!((in_use.order, in_use.movable), (order, true));
         assert_eq!(self.in_use.insert(to.0, in_use), None, "{to} is in use");
         true

@@ -1,31 +1,31 @@
-//! What the naive allocator does when a type has no block of its own.
+//! The fallback of the naive allocator, for a type without a block of its own.
 
 use super::{Level, MOVABLE, Naive, RECLAIMABLE, UNMOVABLE};
 
 const FALLBACKS: [[usize; 2]; 3] = [[RECLAIMABLE, MOVABLE], [RECLAIMABLE, UNMOVABLE], [UNMOVABLE, MOVABLE]];
 
 impl Naive {
-    /// The next block for a type, with the level at which the last one was found.
-    pub(crate) fn next(&mut self, context: u8, kind: usize, level: &mut Level) -> Option<u64> {
-        let pfn = self.next_by_level(context, kind, level)?;
+    /// Returns the next block of `wanted` order for a type. `level` is the level at which the last block was found.
+    pub(crate) fn next(&mut self, wanted: u8, kind: usize, level: &mut Level) -> Option<u64> {
+        let pfn = self.next_by_level(wanted, kind, level)?;
         if kind == MOVABLE {
-            self.taken.extend(pfn..pfn + (1 << context));
-            for block in self.blocks_of(pfn, context) {
+            self.taken.extend(pfn..pfn + (1 << wanted));
+            for block in self.blocks_of(pfn, wanted) {
                 let most = 1 << self.set.block_order;
                 let pages = self.movable.entry(block).or_default();
-                *pages = (*pages + (1 << context)).min(most);
+                *pages = (*pages + (1 << wanted)).min(most);
             }
         }
         Some(pfn)
     }
 
-    /// The numbers of the pageblocks that a block touches.
+    /// Returns the numbers of the pageblocks that a block touches.
     fn blocks_of(&self, pfn: u64, order: u8) -> impl Iterator<Item = u64> + use<> {
         let shift = self.set.block_order;
         pfn >> shift..=(pfn + (1 << order) - 1) >> shift
     }
 
-    /// How many pages of a pageblock count as movable.
+    /// Returns the number of pages of a pageblock that count as movable.
     fn counted_movable(&self, block: u64) -> u64 {
         if self.set.switches.marks_movable_pages {
             let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
@@ -34,37 +34,37 @@ impl Naive {
         self.movable.get(&block).copied().unwrap_or(0)
     }
 
-    /// Counts a block that has come back, from an owner who asked for `asked`.
-    pub(crate) fn count_returned(&mut self, pfn: u64, order: u8, asked: usize) {
+    /// Counts a block that has returned to the free lists. Its owner had requested the type `requested`.
+    pub(crate) fn count_returned(&mut self, pfn: u64, order: u8, requested: usize) {
         for page in pfn..pfn + (1 << order) {
             self.taken.remove(&page);
         }
         for block in self.blocks_of(pfn, order) {
             let (start, pages) = (block << self.set.block_order, 1 << self.set.block_order);
             let taken = pages - self.uses(start, start + pages).0;
-            let back = if asked == MOVABLE { 1 << order } else { 0 };
+            let back = if requested == MOVABLE { 1 << order } else { 0 };
             let counted = self.movable.entry(block).or_default();
             *counted = counted.saturating_sub(back).min(taken);
         }
     }
 
-    fn next_by_level(&mut self, context: u8, kind: usize, level: &mut Level) -> Option<u64> {
+    fn next_by_level(&mut self, wanted: u8, kind: usize, level: &mut Level) -> Option<u64> {
         if !self.set.switches.hygiene {
-            return self.next_before_hygiene(context, kind);
+            return self.next_before_hygiene(wanted, kind);
         }
         if !self.set.switches.remembered_mode {
             *level = Level::Native;
         }
         if *level == Level::Native
-            && let Some(pfn) = self.take_smallest(context, kind).or_else(|| self.claim(context, kind))
+            && let Some(pfn) = self.take_smallest(wanted, kind).or_else(|| self.claim(wanted, kind))
         {
             return Some(pfn);
         }
         *level = Level::Steal;
         let (order, foreign) =
-            (context..=self.set.max_order).find_map(|o| Some((o, self.foreign(o, kind)?)))?;
+            (wanted..=self.set.max_order).find_map(|o| Some((o, self.foreign(o, kind)?)))?;
         let pfn = self.lists[usize::from(order)][foreign].pop_front()?;
-        self.cut(pfn, order, context, foreign);
+        self.cut(pfn, order, wanted, foreign);
         Some(pfn)
     }
 
@@ -84,7 +84,7 @@ impl Naive {
         }
     }
 
-    /// Free pages of a range, and owned movable ones.
+    /// Returns the number of free pages of a range, and of owned movable pages.
     fn uses(&self, start: u64, end: u64) -> (u64, u64) {
         let overlap = |pfn: u64, order: u8| {
             let (from, to) = (pfn.max(start), (pfn + (1 << order)).min(end));
@@ -127,17 +127,17 @@ impl Naive {
     }
 
     /// Claims a pageblock for a type, the largest free blocks first.
-    fn claim(&mut self, context: u8, kind: usize) -> Option<u64> {
-        if let Some(pfn) = self.used_to_claim(context, kind) {
+    fn claim(&mut self, wanted: u8, kind: usize) -> Option<u64> {
+        if let Some(pfn) = self.used_to_claim(wanted, kind) {
             self.raise_marks();
             let start = pfn & !((1 << self.set.block_order) - 1);
             if start >= self.set.start && start + (1 << self.set.block_order) <= self.set.end {
                 self.move_free(start, start + (1 << self.set.block_order), kind);
                 self.set_types(start, self.set.block_order, kind);
-                return self.take_smallest(context, kind);
+                return self.take_smallest(wanted, kind);
             }
         }
-        for order in (context..=self.set.max_order).rev() {
+        for order in (wanted..=self.set.max_order).rev() {
             if !self.may_claim(order, kind) {
                 return None;
             }
@@ -146,7 +146,7 @@ impl Naive {
             if order >= self.set.block_order {
                 self.unlist(pfn, order);
                 self.set_types(pfn, order, kind);
-                self.cut(pfn, order, context, kind);
+                self.cut(pfn, order, wanted, kind);
                 return Some(pfn);
             }
             self.raise_marks();
@@ -160,15 +160,15 @@ impl Naive {
             if inside && self.is_suited(used, foreign, kind) {
                 self.move_free(start, end, kind);
                 self.set_types(start, self.set.block_order, kind);
-                return self.take_smallest(context, kind);
+                return self.take_smallest(wanted, kind);
             }
         }
         None
     }
 
-    /// A block in the first pageblock at the heads of the lists, the largest blocks first, that is
-    /// worth claiming although part of it is in use.
-    fn used_to_claim(&self, context: u8, kind: usize) -> Option<u64> {
+    /// Returns a block in the first pageblock that is partly in use and worth claiming. Scans the heads of the lists,
+    /// largest blocks first.
+    fn used_to_claim(&self, wanted: u8, kind: usize) -> Option<u64> {
         if !(self.set.switches.claims_used_first && self.set.switches.claims_by_counts) {
             return None;
         }
@@ -182,7 +182,7 @@ impl Naive {
             let is_lost = kind != MOVABLE && has_unmovable && free >= pages / 8;
             is_lost || self.is_suited((free, movable), foreign, kind)
         };
-        (context..self.set.block_order).rev().find_map(|order| {
+        (wanted..self.set.block_order).rev().find_map(|order| {
             FALLBACKS[kind].into_iter().find_map(|foreign| {
                 let heads = self.lists[usize::from(order)][foreign].iter().take(32);
                 heads.copied().find(|&pfn| will_do(pfn, foreign))
@@ -190,19 +190,19 @@ impl Naive {
         })
     }
 
-    fn next_before_hygiene(&mut self, context: u8, kind: usize) -> Option<u64> {
+    fn next_before_hygiene(&mut self, wanted: u8, kind: usize) -> Option<u64> {
         loop {
-            if let Some(pfn) = self.take_smallest(context, kind) {
+            if let Some(pfn) = self.take_smallest(wanted, kind) {
                 return Some(pfn);
             }
-            let largest = (context..=self.set.max_order).rev().find(|&o| self.foreign(o, kind).is_some())?;
-            let closest = (context..=self.set.max_order).find(|&o| self.foreign(o, kind).is_some())?;
+            let largest = (wanted..=self.set.max_order).rev().find(|&o| self.foreign(o, kind).is_some())?;
+            let closest = (wanted..=self.set.max_order).find(|&o| self.foreign(o, kind).is_some())?;
             let order = if self.may_claim(largest, kind) { largest } else { closest };
             self.pull_over(order, kind);
         }
     }
 
-    /// Moves a foreign block to a type's lists, with its pageblock's free pages if allowed.
+    /// Moves another type's block to a type's lists, with its pageblock's free pages if allowed.
     fn pull_over(&mut self, order: u8, kind: usize) {
         let foreign = self.foreign(order, kind).expect("a foreign block");
         let pfn = self.lists[usize::from(order)][foreign][0];
@@ -213,8 +213,8 @@ impl Naive {
             self.set_types(pfn, order, kind);
         } else {
             self.raise_marks();
-            // A block cut off by the zone's start is taken from this page on; one cut
-            // off by its end is not taken at all.
+            // If the zone starts inside the pageblock, only pages from this one on move. If the
+            // zone ends inside it, no pages move.
             let start = if start < self.set.start { pfn } else { start };
             if self.may_claim(order, kind) && end <= self.set.end {
                 let used = self.uses(start, end);

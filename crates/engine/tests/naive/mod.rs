@@ -1,6 +1,6 @@
-//! A page allocator as one would explain it: plain lists, no counters, no cleverness.
+//! A naive page allocator: plain lists, no counters, no optimisation.
 //!
-//! Serves one zone without reserves, CMA or isolation. Everything is looked up by
+//! It serves one zone without reserves, CMA or isolation. It finds everything by
 //! walking the lists.
 
 mod fallback;
@@ -18,19 +18,19 @@ pub(crate) const UNMOVABLE: usize = 0;
 pub(crate) const MOVABLE: usize = 1;
 pub(crate) const RECLAIMABLE: usize = 2;
 
-/// Where a search for a block starts.
+/// The level at which a search for a block starts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Native,
     Steal,
 }
 
-/// The settings of the model; the engine is given the same.
+/// The settings of the model. The engine gets the same settings.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// The frames from the first of each pair to before the second are a hole.
+    /// The holes: each pair is the first frame of a hole, and the frame behind it.
     pub(crate) holes: &'static [(u64, u64)],
     pub(crate) max_order: u8,
     pub(crate) block_order: u8,
@@ -44,7 +44,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// The ranges between the holes.
+    /// Returns the ranges between the holes.
     pub(crate) fn memory(&self) -> impl Iterator<Item = (u64, u64)> {
         let starts = [self.start].into_iter().chain(self.holes.iter().map(|hole| hole.1));
         let ranges = starts.zip(self.holes.iter().map(|hole| hole.0).chain([self.end]));
@@ -56,15 +56,15 @@ impl Settings {
 #[derive(Clone)]
 pub(crate) struct Naive {
     pub(crate) set: Settings,
-    /// Free blocks by order, then type, first to last.
+    /// Free blocks by order, then type, from head to tail.
     pub(crate) lists: Vec<[VecDeque<u64>; TYPES]>,
-    /// Type of each pageblock by its number.
+    /// The type of each pageblock, by its number.
     pub(crate) types: BTreeMap<u64, usize>,
-    /// Pages of each pageblock that movable requests were given, as far as anybody keeps count.
+    /// The approximate number of pages of each pageblock that movable requests got, as the engine counts them.
     pub(crate) movable: BTreeMap<u64, u64>,
-    /// Pages that movable requests were given and that have not come back to the lists.
+    /// Pages that movable requests got and that have not returned to the free lists.
     pub(crate) taken: BTreeSet<u64>,
-    /// Owned blocks: order and the type asked for.
+    /// Owned blocks: order and requested type.
     pub(crate) owned: BTreeMap<u64, (u8, usize)>,
     pub(crate) cpus: Vec<CpuLists>,
     pub(crate) boost: i64,
@@ -73,7 +73,7 @@ pub(crate) struct Naive {
 }
 
 impl Naive {
-    /// A zone whose frames are all free and movable.
+    /// Returns a zone whose frames are all free and movable.
     pub(crate) fn new(set: Settings, cpus: usize) -> Self {
         let mut model = Self {
             set,
@@ -105,14 +105,14 @@ impl Naive {
         self.types[&(pfn >> self.set.block_order)]
     }
 
-    /// Gives every pageblock that a block touches a type.
+    /// Sets the type of every pageblock that a block touches.
     pub(crate) fn set_types(&mut self, pfn: u64, order: u8, kind: usize) {
         for frame in pfn..pfn + (1 << order) {
             self.types.insert(frame >> self.set.block_order, kind);
         }
     }
 
-    /// The type of the list that a free block is on.
+    /// Returns the type of the list that has a free block.
     pub(crate) fn listed(&self, pfn: u64, order: u8) -> Option<usize> {
         (0..TYPES).find(|&kind| self.lists[usize::from(order)][kind].contains(&pfn))
     }
@@ -133,7 +133,7 @@ impl Naive {
         (0..self.lists.len()).map(|order| (blocks(order) << order) as i64).sum()
     }
 
-    /// Puts a block back, merged with its free buddies.
+    /// Frees a block, merged with its free buddies.
     pub(crate) fn free_block(&mut self, pfn: u64, order: u8, kind: usize, tail: bool) {
         let (mut pfn, mut order) = (pfn, order);
         while order < self.set.max_order && self.listed(pfn ^ (1 << order), order).is_some() {
@@ -145,7 +145,7 @@ impl Naive {
             pfn = pfn.min(buddy);
             order += 1;
         }
-        // A free uncle promises another merge, so the block waits at the tail.
+        // If the buddy of the next order is free, another merge is likely, so the block goes to the tail.
         let uncle = (pfn & !(1 << order)) ^ (2 << order);
         let promising = order + 2 <= self.set.max_order && self.listed(uncle, order + 1).is_some();
         self.list(pfn, order, kind, tail || promising);
@@ -166,17 +166,17 @@ impl Naive {
         }
     }
 
-    /// Cuts a block down to `context`; the upper halves go to the heads of a type's lists.
-    pub(crate) fn cut(&mut self, pfn: u64, from: u8, context: u8, kind: usize) {
-        for order in (context..from).rev() {
+    /// Splits a block down to the order `wanted`. The upper halves go to the heads of a type's lists.
+    pub(crate) fn cut(&mut self, pfn: u64, from: u8, wanted: u8, kind: usize) {
+        for order in (wanted..from).rev() {
             self.list(pfn + (1 << order), order, kind, false);
         }
     }
 
-    pub(crate) fn take_smallest(&mut self, context: u8, kind: usize) -> Option<u64> {
-        let order = (context..=self.set.max_order).find(|&o| !self.lists[usize::from(o)][kind].is_empty())?;
+    pub(crate) fn take_smallest(&mut self, wanted: u8, kind: usize) -> Option<u64> {
+        let order = (wanted..=self.set.max_order).find(|&o| !self.lists[usize::from(o)][kind].is_empty())?;
         let pfn = self.lists[usize::from(order)][kind].pop_front()?;
-        self.cut(pfn, order, context, kind);
+        self.cut(pfn, order, wanted, kind);
         Some(pfn)
     }
 
@@ -200,7 +200,7 @@ impl Naive {
         listed.or_else(|| self.next(order, kind, &mut Level::Native))
     }
 
-    /// Answers a request that may wait but finds nothing to reclaim.
+    /// Serves a request that may wait, but finds nothing to reclaim.
     pub(crate) fn alloc(&mut self, cpu: usize, order: u8, kind: usize) -> Option<u64> {
         let mut found = self.attempt(cpu, order, kind, 1).or_else(|| self.attempt(cpu, order, kind, 0));
         if found.is_none() && self.would_drain(order) {
@@ -215,8 +215,8 @@ impl Naive {
         self.lists[usize::from(order)..].iter().flatten().any(|list| !list.is_empty())
     }
 
-    /// Returns true if a request that fails has the CPUs' lists drained: with the rule, and above order 0,
-    /// if that brings a block or a list is too long to find out.
+    /// Returns true if a failing request drains the CPUs' lists: always without the switch and for order 0, otherwise
+    /// if the drain makes a block or a list is too long to check.
     fn would_drain(&self, order: u8) -> bool {
         if !self.set.switches.drains_only_if_it_helps || order == 0 || self.has_block(order) {
             return true;
@@ -237,7 +237,7 @@ impl Naive {
         if self.free_around(pfn, order).is_none() {
             self.drain_all();
         }
-        let (block, found, kind) = self.free_around(pfn, order).expect("nobody owns a page of it");
+        let (block, found, kind) = self.free_around(pfn, order).expect("no page of the block has an owner");
         self.unlist(block, found);
         let (mut left, mut size) = (block, found);
         while size > order {
@@ -250,7 +250,7 @@ impl Naive {
         true
     }
 
-    /// The free block that contains a block: first frame, order, and the type of its list.
+    /// Returns the free block that contains a block: first frame, order, and the type of its list.
     fn free_around(&self, pfn: u64, order: u8) -> Option<(u64, u8, usize)> {
         (order..=self.set.max_order).find_map(|size| {
             let block = pfn & !((1 << size) - 1);
@@ -259,12 +259,12 @@ impl Naive {
     }
 
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
-        let (order, asked) = self.owned.remove(&pfn).expect("an owned block");
+        let (order, requested) = self.owned.remove(&pfn).expect("an owned block");
         if self.has_cpu_list(order) {
-            self.put_to_cpu(cpu, pfn, order, asked);
+            self.put_to_cpu(cpu, pfn, order, requested);
         } else {
             self.free_direct(pfn, order);
-            self.count_returned(pfn, order, asked);
+            self.count_returned(pfn, order, requested);
         }
     }
 

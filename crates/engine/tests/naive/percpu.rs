@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use super::{Level, MOVABLE, Naive, Settings, TYPES};
 
-/// The lists that the round of a drain goes through: orders 0 to 8, then huge pages.
+/// The number of lists in the round robin of a drain: orders 0 to 8, then huge pages.
 const LISTS: usize = 29;
 
-/// A batch grows at most by two to this power.
+/// The base-2 logarithm of the largest factor by which a batch grows.
 const SCALE: i64 = 5;
 
-/// One block on a list: frame, order, and its pageblock's type when it was put there or, where
-/// claims go by counts, what its last owner asked for.
+/// One block on a list: frame, order, and a type. The type is that of its pageblock when it was put there or, with
+/// claims by counts, the type that its last owner requested.
 type Entry = (u64, u8, usize);
 
 #[derive(Clone)]
@@ -49,7 +49,7 @@ impl Naive {
             || (order == self.set.block_order && order < self.set.max_order)
     }
 
-    /// The number of a list.
+    /// Returns the number of a list.
     pub(crate) fn list_number(&self, order: u8, kind: usize) -> usize {
         match order {
             0..=3 => TYPES * usize::from(order) + kind,
@@ -68,7 +68,7 @@ impl Naive {
             let mut level = Level::Native;
             for _ in 0..self.refill_size(cpu, order) {
                 let Some(pfn) = self.next(order, kind, &mut level) else { break };
-                // A stolen block keeps its list's type; before hygiene all come from the native list.
+                // A stolen block keeps the type of its list. Before hygiene all blocks come from the native list.
                 self.cpus[cpu].lists[number].push_back((pfn, order, kind));
             }
         }
@@ -101,11 +101,11 @@ impl Naive {
         if pages > 1 { (pages >> order).max(2) } else { pages }
     }
 
-    pub(crate) fn put_to_cpu(&mut self, cpu: usize, pfn: u64, order: u8, asked: usize) {
+    pub(crate) fn put_to_cpu(&mut self, cpu: usize, pfn: u64, order: u8, requested: usize) {
         let kind = self.block_type(pfn);
         let number = self.list_number(order, kind);
         let by_counts = self.set.switches.claims_by_counts && self.set.switches.hygiene;
-        self.cpus[cpu].lists[number].push_front((pfn, order, if by_counts { asked } else { kind }));
+        self.cpus[cpu].lists[number].push_front((pfn, order, if by_counts { requested } else { kind }));
         let excess = if self.set.switches.auto_tuned_high {
             self.tuned_excess(cpu, order)
         } else {
@@ -122,7 +122,7 @@ impl Naive {
         }
     }
 
-    /// Pages to give back, or `None` if there are few enough.
+    /// Returns the number of pages to drain, or `None` if the lists have few enough.
     fn doubling_excess(&mut self, cpu: usize, order: u8) -> Option<i64> {
         let (batch, reclaiming) = (self.set.batch, self.reclaiming);
         let lists = &mut self.cpus[cpu];
@@ -185,7 +185,7 @@ impl Naive {
         Some(if high < batch { 1 } else { lists.free_count.max(batch).min(high - batch) })
     }
 
-    /// Gives at least `pages` back, list after list from `number` on, last block first.
+    /// Drains at least `pages` pages, list after list from `number` on, last block first.
     fn drain(&mut self, cpu: usize, pages: i64, number: usize) {
         let mut left = pages;
         for number in (number..LISTS).chain(0..number) {
@@ -206,7 +206,7 @@ impl Naive {
         }
     }
 
-    /// What happens once a second.
+    /// Refreshes a CPU's lists, as Linux does once a second.
     pub(crate) fn refresh(&mut self, cpu: usize) {
         if self.set.switches.auto_tuned_high {
             let (low, most) = (self.set.high_min, self.set.batch << SCALE);

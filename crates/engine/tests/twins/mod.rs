@@ -1,4 +1,4 @@
-//! Two memories that get the same calls: one takes every fast path, the other none.
+//! Two memories that get the same calls: one takes every fast path, the other takes none.
 
 use freehold::{
     BlockError, Exclusive, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings,
@@ -16,7 +16,7 @@ const GFPS: [GfpFlags; 12] = [
     GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::THISNODE),
     GfpFlags::TRANSHUGE,
     GfpFlags::KERNEL.union(GfpFlags::MOVABLE),
-    // From here on nobody waits.
+    // The flags from here on do not allow waiting.
     GfpFlags::GFP_ATOMIC,
     GfpFlags::GFP_ATOMIC.union(GfpFlags::HIGHMEM).union(GfpFlags::MOVABLE),
     GfpFlags::NOWAIT,
@@ -26,7 +26,7 @@ const GFPS: [GfpFlags; 12] = [
 const WAITING: u64 = 8;
 const CPUS: u16 = 2;
 
-/// What both sides hold: what one of them answered, the other answered too.
+/// Two memories with the same blocks in use. Every call must give the same result on both.
 pub(crate) struct Twins<'a, 'm> {
     pub(crate) fast: &'a Memory<'m, Platform>,
     pub(crate) slow: &'a Memory<'m, Platform>,
@@ -38,7 +38,7 @@ pub(crate) struct Twins<'a, 'm> {
     nodes: u64,
 }
 
-/// One CPU's lists in an owner's hands on one side.
+/// An owner of one CPU's lists, on the fast side.
 struct Session<'a, 'm>(Exclusive<'a, 'm, Platform>);
 
 impl<'a, 'm> Twins<'a, 'm> {
@@ -60,7 +60,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    /// One thing that may happen to a machine.
+    /// Makes one random call on both sides.
     pub(crate) fn step(&mut self, filling: bool) {
         let cpu = self.random.below(CPUS.into()) as u16;
         match self.random.below(100) {
@@ -111,7 +111,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    /// Up to `most` held blocks of one order, near each other or not.
+    /// Returns up to `most` blocks in use of one order, adjacent or not.
     fn choose(&mut self, most: u64) -> Option<(Order, Vec<Pfn>)> {
         if self.random.below(2) == 0 {
             self.in_use.sort_unstable();
@@ -131,7 +131,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         Some((size, chosen))
     }
 
-    /// One side has one or two owners; the other makes the same calls with locks.
+    /// The fast side makes calls through one or two owners, the slow side makes the same calls with locks.
     fn session(&mut self, cpu: u16, filling: bool) {
         let two = self.random.below(3) == 0;
         let mut owner = Session(self.fast.exclusive(cpu).expect("a CPU"));
@@ -215,7 +215,7 @@ impl<'a, 'm> Twins<'a, 'm> {
                 expected = Err((number, error));
                 break;
             }
-            // What was named by mistake may have been held all the same.
+            // A block that was chosen at random may also have been in use.
             self.in_use.retain(|&(own, _)| own != pfn);
         }
         assert_eq!(done, expected, "{}", self.context);
@@ -261,7 +261,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         });
     }
 
-    /// Some frame that has metadata, and the number of frames from there to the end of its run of sections.
+    /// Returns a random frame with metadata, and the number of frames from there to the end of its run of sections.
     pub(crate) fn some_frame(&mut self) -> (Pfn, u64) {
         let zones = self.slow.zones();
         let zone = &zones[self.random.below(zones.len() as u64) as usize];
@@ -281,7 +281,7 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 
     fn contiguous(&mut self) {
-        // One side's last zone has absent frames behind the other's end.
+        // The last zone of the fast side has absent frames behind the end of the slow side's zone.
         let (pfn, behind) = self.some_frame();
         let pages = (1 + self.random.below(90)).min(behind);
         let kind = [Migratetype::Cma, Migratetype::Movable][self.random.below(2) as usize];
@@ -295,7 +295,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    /// Gives everything that is held back.
+    /// Frees all blocks in use.
     pub(crate) fn empty(&mut self) {
         self.in_use.extend(self.contiguous.drain(..).map(|pfn| (pfn, Order::ZERO)));
         while !self.in_use.is_empty() {
@@ -304,7 +304,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         self.both(Memory::drain_all);
     }
 
-    /// Everything that can be seen is the same on both sides.
+    /// Asserts that the visible state is the same on both sides.
     pub(crate) fn compare(&self) {
         let context = &self.context;
         assert_eq!(self.fast.request_stats(), self.slow.request_stats(), "{context}");
@@ -341,15 +341,15 @@ impl<'a, 'm> Twins<'a, 'm> {
     }
 }
 
-/// Returns a request with the same answer that goes through the slow path: of the requests that insist, only
-/// those that may wait get more than others.
+/// Returns a request with the same result that takes the slow path. `NOFAIL` forces the slow path, and has no other
+/// effect on a request that cannot wait.
 fn on_the_slow_path(request: Request) -> Request {
     let waits = request.gfp.contains(GfpFlags::DIRECT_RECLAIM);
     let insists = if waits { GfpFlags::empty() } else { GfpFlags::NOFAIL };
     Request { gfp: request.gfp | insists, ..request }
 }
 
-/// What happened under the lock, however often it was taken for it.
+/// Returns the statistics without the numbers that may differ: lock holds, and frames and nodes read.
 fn stats(mut of: ZoneStats) -> ZoneStats {
     (of.lock_holds, of.longest_hold_touched, of.nodes_walked) = (0, 0, 0);
     of

@@ -1,9 +1,9 @@
 //! The requests of a trace, without a replay: events come in, in one pass; tables and pictures go out.
 //!
-//! An [`Analyzer`] takes the events. Its memory depends only on the size of the machine. `frames.rs` maps each frame to the
-//! request that allocated it; `requests.rs`, `histogram.rs`, `bursts.rs`, `timeline.rs` and `pageblocks.rs` count. Lifetimes
-//! belong to pages: if a block is freed in parts, the life of each page ends with its own part, and counts for the request that
-//! allocated the block. `rows.rs`, `tables.rs` and `pictures.rs` render the result.
+//! An [`Analyzer`] takes the events. Its memory depends only on the size of the machine. `frames.rs` maps each frame
+//! to the request that allocated it; `requests.rs`, `histogram.rs`, `bursts.rs`, `timeline.rs` and `pageblocks.rs`
+//! count. Lifetimes belong to pages: if a block is freed in parts, the life of each page ends with its own part, and
+//! counts for the request that allocated the block. `rows.rs`, `tables.rs` and `pictures.rs` render the result.
 
 mod analyzer;
 mod bursts;

@@ -32,7 +32,7 @@ pub(super) fn mobility(migratetype: Migratetype) -> usize {
 /// record which are reclaimable.
 fn mobility_of_use(used_for: FrameUse) -> u8 {
     match used_for {
-        FrameUse::Absent | FrameUse::Free | FrameUse::Offline => NOBODY,
+        FrameUse::Absent | FrameUse::Free | FrameUse::Offline => UNUSED,
         FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => 1,
         FrameUse::Slab | FrameUse::PageTable | FrameUse::Other => 0,
     }
@@ -138,7 +138,7 @@ pub(super) struct StartUses {
 
 impl StartUses {
     pub(super) fn new(frames: &Frames, start: &Snapshot) -> Self {
-        let mut kinds = vec![NOBODY; frames.places()];
+        let mut kinds = vec![UNUSED; frames.places()];
         for run in &start.occupancy {
             let kind = mobility_of_use(run.used_for);
             for places in frames.places_of(run.start.0, run.start.0.saturating_add(run.pages)) {
@@ -153,7 +153,7 @@ impl StartUses {
     #[cold]
     pub(super) fn were_free(&mut self, frames: &Frames, place: usize, order: Order) {
         for place in (place..place + order.pages() as usize).filter(|&place| !frames.is_touched(place)) {
-            self.kinds[place] = NOBODY;
+            self.kinds[place] = UNUSED;
         }
     }
 }
@@ -169,7 +169,7 @@ impl Pageblocks {
     ) -> Self {
         let order = machine.pageblock_order;
         let mut blocks = vec![Block::default(); (frames.places() >> order.get()) + 1];
-        for (place, &kind) in uses.kinds.iter().enumerate().filter(|&(_, &kind)| kind != NOBODY) {
+        for (place, &kind) in uses.kinds.iter().enumerate().filter(|&(_, &kind)| kind != UNUSED) {
             let block = &mut blocks[place >> order.get()];
             block.start[usize::from(kind)] += 1;
             if !frames.is_touched(place) {

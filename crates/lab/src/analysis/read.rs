@@ -9,8 +9,8 @@ use super::findings::Analysis;
 use crate::error::LabError;
 use crate::loaded::{note_if_cut_short, without_holes};
 
-/// Analyses a trace. Calls `open` for its reader, twice if the machine has large memory holes. Calls `note` with each sentence
-/// that the user should read about the trace. `failed` converts an error of the lab.
+/// Analyses a trace. Calls `open` for its reader, twice if the machine has large memory holes. Calls `note` with each
+/// sentence that the user should read about the trace. `failed` converts an error of the lab.
 ///
 /// # Errors
 /// The errors of `open` and of the reader, and a snapshot that describes no machine.

@@ -1,4 +1,4 @@
-//! What differs between two comparisons that ought to be the same.
+//! The differences between two comparisons that should be equal.
 
 use freehold_measure::{Row, Table};
 
@@ -9,12 +9,12 @@ use crate::compare::Comparison;
 pub struct Differing {
     /// The table, the measure and the column.
     pub what: String,
-    /// The value in each of the comparisons; `None` if there is none.
+    /// The value in each comparison; `None` if the comparison has none.
     pub values: [Option<f64>; 2],
 }
 
-/// Returns how many measures the first of two comparisons has, and those that differ or that only one of them has: all of
-/// all tables except times that were taken while replaying.
+/// Returns the number of measures of `before`, and the measures that differ or that only one comparison has. Compares
+/// all tables, except times that were measured during the replay.
 pub fn differing(before: &Comparison, after: &Comparison) -> (usize, Vec<Differing>) {
     let [before, after] = [before, after].map(measures);
     let mut differ = Vec::new();
@@ -33,7 +33,7 @@ pub fn differing(before: &Comparison, after: &Comparison) -> (usize, Vec<Differi
     (before.len(), differ)
 }
 
-/// Returns each cell of each table with what it is called.
+/// Returns each cell of each table with its name.
 fn measures(comparison: &Comparison) -> Vec<(String, Option<f64>)> {
     let cells = |table: &Table, row: &Row| {
         let name = format!("{}, {} {}", table.title, row.group, row.measure);

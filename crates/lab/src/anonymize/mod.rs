@@ -1,9 +1,9 @@
-//! A trace to share: a trace comes in; out goes one without the texts, pids and clock of its machine, of which every measure of a
-//! comparison is the same.
+//! Anonymization: a trace comes in; a trace without the texts, pids and clock of its machine goes out. Every measure
+//! of a comparison stays the same.
 //!
-//! Frames, CPUs, orders, types and flags stay as they are: each of them decides where a replay places pages. `moments.rs` finds the
-//! times that a replay depends on, and `shared_times.rs` moves all others. `unnamed.rs` keeps only texts of Linux's own and
-//! renumbers tasks. `differing.rs` compares the result with the original.
+//! Frames, CPUs, orders, types and flags stay, because each of them affects where a replay places pages. `moments.rs`
+//! finds the times that a replay depends on, and `shared_times.rs` moves all others. `unnamed.rs` keeps only texts of
+//! Linux itself, and renumbers tasks. `differing.rs` compares the result with the original.
 
 mod differing;
 mod moments;
@@ -20,7 +20,7 @@ pub use differing::{Differing, differing};
 use shared_times::SharedTimes;
 use unnamed::{Tasks, ending, origin, snapshot};
 
-/// What takes out of a trace the texts, pids and clock that name its machine.
+/// Removes the texts, pids and clock that identify a machine from its trace.
 #[derive(Clone, Debug)]
 pub struct Anonymizer {
     times: SharedTimes,
@@ -28,26 +28,27 @@ pub struct Anonymizer {
 }
 
 impl Anonymizer {
-    /// Decides the times of the events of `lab`'s trace: each is moved by at most `blur_ns`, their order stays, and
-    /// whatever a replay does by the time it does at the same events. Whoever knows the seed can narrow the blur.
+    /// Chooses new times for the events of `lab`'s trace. Moves each time by at most `blur_ns` and keeps the order of
+    /// events. Everything that a replay does at a given time stays at the same event. Knowledge of the seed makes the
+    /// blur narrower.
     pub fn new(lab: &Lab<'_>, blur_ns: u64, seed: u64) -> Self {
         Self { times: SharedTimes::new(lab, blur_ns, seed), blur_ns }
     }
 
-    /// Returns how many events keep their distance in time to the first one, besides those that kept it by chance.
+    /// Returns the number of events whose distance to the first event must stay, because a replay depends on it.
     pub fn kept(&self) -> usize {
         self.times.kept
     }
 
-    /// Returns the mean of what the times of all events are moved by, in nanoseconds.
+    /// Returns the mean distance by which event times move, in nanoseconds.
     pub fn mean_move_ns(&self) -> f64 {
         self.times.mean_move_ns
     }
 
-    /// Writes the trace without names; `reader` reads the trace of which this was made, from its first event on.
+    /// Writes the anonymized trace. `reader` must be at the first event of the trace of [`Self::new`].
     ///
     /// # Errors
-    /// Those of reading and of writing; what was written is then incomplete.
+    /// Errors of reading and of writing. The output is incomplete then.
     pub fn write<R: Read, W: Write>(
         &self,
         mut reader: TraceReader<R>,
@@ -60,7 +61,7 @@ impl Anonymizer {
         let mut tasks = Tasks::default();
         let mut times = self.times.times_ns.iter().copied();
         while let Some(events) = reader.next_batch()? {
-            // Events that were added to the file since have no times, and are left out.
+            // Events that were appended to the file since then have no times, and are left out.
             for (event, time_ns) in events.iter().zip(times.by_ref()) {
                 writer.push(&Event { time_ns, pid: tasks.number(event.pid), ..*event })?;
             }

@@ -4,17 +4,17 @@ use freehold_trace::{Event, EventKind, PageWork, Snapshot};
 
 use crate::replay::{EVENTS_PER_WAKE_UP, Lab, RefreshClock, Schedule, TidyingClock};
 
-/// The times that a replay depends on, however its looks are shifted.
+/// The times that a replay depends on, with any jitter of daemon wake-ups.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moments {
-    /// For each event, whether a replay depends on its very time.
+    /// For each event, true if a replay depends on its exact time.
     pub(super) kept: Vec<bool>,
-    /// Times that each event must stay before, or not before: ascending.
+    /// Times that no event may cross, in ascending order.
     pub(super) bounds_ns: Vec<u64>,
 }
 
 impl Moments {
-    /// Finds them in the trace of a lab.
+    /// Finds the times in the trace of a lab.
     pub(super) fn new(lab: &Lab<'_>) -> Self {
         let trace = lab.trace;
         let ends = trace.events.first().zip(trace.events.last());
@@ -44,7 +44,7 @@ impl Moments {
         moments
     }
 
-    /// Keeps events before, at and after a time where they are.
+    /// Keeps events on their side of a time, or exactly at it.
     fn split_at(&mut self, time_ns: u64) {
         self.bounds_ns.extend([time_ns, time_ns.saturating_add(1)]);
     }
@@ -56,8 +56,8 @@ fn times_of(snapshot: &Snapshot) -> impl Iterator<Item = u64> {
     std::iter::once(snapshot.time_ns).chain(exact.into_iter().flatten())
 }
 
-/// Returns true if what is measured of a trace is the time between this event and another: what compaction and reclaim
-/// took, and where a gap ends.
+/// Returns true if a measure depends on the time between this event and another: the duration of compaction and
+/// reclaim, and the end of a gap.
 fn is_timed(event: &Event) -> bool {
     matches!(
         event.kind,
@@ -69,12 +69,12 @@ fn is_timed(event: &Event) -> bool {
     )
 }
 
-/// The latest event of each CPU so far, with its time: where a gap begins.
+/// The latest event of each CPU so far, with its time. A gap begins there.
 #[derive(Default)]
 struct LatestOfCpus(Vec<Option<(usize, u64)>>);
 
 impl LatestOfCpus {
-    /// Takes an event by its number and returns the one that was the latest of its CPU before it.
+    /// Makes an event the latest of its CPU and returns the previous one.
     fn replace(&mut self, event: &Event, number: usize) -> Option<(usize, u64)> {
         let cpu = usize::from(event.cpu);
         if self.0.len() <= cpu {
@@ -84,15 +84,15 @@ impl LatestOfCpus {
     }
 }
 
-/// What replays do by the time: all of them, with every shift.
+/// The timed work of replays: of all of them, with every jitter of daemon wake-ups.
 struct Due {
     /// Events up to this time are part of the start.
     starts_ns: Option<u64>,
     samples: Schedule,
     refreshes: RefreshClock,
-    /// The tidying of the replays that look at the zones at an event whose number leaves this rest.
+    /// The tidying clock of the replays whose daemons wake up at events with this remainder of their number.
     tidying: [TidyingClock; EVENTS_PER_WAKE_UP as usize],
-    /// The events that were followed.
+    /// The number of events so far.
     followed: usize,
 }
 
@@ -107,7 +107,7 @@ impl Due {
         }
     }
 
-    /// Returns true if something is due at an event, and adds the times at which it was to `bounds_ns`.
+    /// Returns true if timed work is due at an event. Adds the times at which the work was due to `bounds_ns`.
     fn at_event(&mut self, event: &Event, bounds_ns: &mut Vec<u64>) -> bool {
         let now_ns = event.time_ns;
         let sample_ns = self.samples.next_ns();

@@ -1,21 +1,21 @@
-//! The times of events as they are shared.
+//! The times of events in an anonymized trace.
 
 use fastrand::Rng;
 
 use super::moments::Moments;
 use crate::replay::Lab;
 
-/// When the first event of a shared trace is: a snapshot may be before it.
+/// The time of the first event of an anonymized trace. A snapshot may be earlier.
 const FIRST_NS: u64 = 1_000_000_000;
 
-/// A clock of which nobody knows when it was 0.
+/// A clock with an arbitrary zero.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SharedClock {
     first_ns: u64,
 }
 
 impl SharedClock {
-    /// Returns a time of the trace's clock on this one; 0 if it is a second or more before the first event.
+    /// Converts a time of the trace's clock; returns 0 if it is a second or more before the first event.
     pub(super) fn time_ns(self, time_ns: u64) -> u64 {
         match self.first_ns.checked_sub(FIRST_NS) {
             Some(earlier_ns) => time_ns.saturating_sub(earlier_ns),
@@ -24,21 +24,21 @@ impl SharedClock {
     }
 }
 
-/// The times of events as they are shared.
+/// The times of events in an anonymized trace.
 #[derive(Clone, Debug)]
 pub(super) struct SharedTimes {
     pub(super) clock: SharedClock,
     /// The time of each event; never decreases.
     pub(super) times_ns: Vec<u64>,
-    /// The events that keep their time, as a replay depends on it.
+    /// The number of events that keep their time, because a replay depends on it.
     pub(super) kept: usize,
     pub(super) mean_move_ns: f64,
 }
 
 impl SharedTimes {
-    /// Moves each time by up to `blur_ns`, between the moments that a replay depends on.
+    /// Moves each time by up to `blur_ns`, without crossing a time that a replay depends on.
     ///
-    /// Times that are each moved by no more than the blur are, in order again, still moved by no more than it.
+    /// Sorting the moved times does not move any of them by more than the blur.
     pub(super) fn new(lab: &Lab<'_>, blur_ns: u64, seed: u64) -> Self {
         let events = lab.trace.events;
         let Moments { kept, bounds_ns } = Moments::new(lab);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_event_is_at_one_second_and_what_was_before_it_stays_before() {
+    fn the_first_event_is_at_one_second_and_earlier_times_stay_earlier() {
         let clock = SharedClock { first_ns: 5_000_000_000 };
         assert_eq!(
             [0, 4_999_999_999, 5_000_000_000, 6_000_000_000].map(|ns| clock.time_ns(ns)),

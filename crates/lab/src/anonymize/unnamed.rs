@@ -1,5 +1,5 @@
-//! What a trace says of its machine, without what names it. A text stays only where it is one of a list of
-//! Linux's own; everything else goes.
+//! The description of the machine in a trace, without identifying texts. Only texts from fixed lists of Linux's own
+//! names stay; all others are removed.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ const GROUPS: [&str; 5] = ["kmem", "compaction", "vmscan", "page_isolation", "cm
 const CLOCKS: [&str; 10] =
     ["local", "global", "counter", "uptime", "perf", "mono", "mono_raw", "boot", "tai", "x86-tsc"];
 
-/// What `uname -m` says.
+/// The architectures that `uname -m` prints.
 const ARCHITECTURES: [&str; 14] = [
     "x86_64",
     "i686",
@@ -37,15 +37,15 @@ const ARCHITECTURES: [&str; 14] = [
     "alpha",
 ];
 
-/// What stands where there was something else.
+/// The replacement of a removed text.
 const LEFT_OUT: &str = "left out";
 
-/// The numbers of tasks, in the order in which they come first: 1, 2, 3 and so on.
+/// The new numbers of tasks, in the order of their first events: 1, 2, 3 and so on.
 #[derive(Debug, Default)]
 pub(super) struct Tasks(HashMap<i32, i32>);
 
 impl Tasks {
-    /// Returns the number of a task; that of an unknown one stays 0.
+    /// Returns the new number of a task; 0 for an unknown task.
     pub(super) fn number(&mut self, pid: i32) -> i32 {
         if pid == 0 {
             return 0;
@@ -55,7 +55,7 @@ impl Tasks {
     }
 }
 
-/// Returns the origin without kernel's build, processor, command and date.
+/// Returns the origin without kernel build, processor, command and date.
 pub(super) fn origin(origin: &Origin, blur_ns: u64) -> Origin {
     let command = if origin.command.is_empty() { Vec::new() } else { vec![LEFT_OUT.to_owned()] };
     let recorder = format!(
@@ -78,12 +78,12 @@ pub(super) fn origin(origin: &Origin, blur_ns: u64) -> Origin {
     }
 }
 
-/// Returns a text if it is one of a list.
+/// Returns a text if a list contains it, otherwise an empty text.
 fn one_of(list: &[&str], text: &str) -> String {
     list.iter().find(|&&known| known == text).map_or_else(String::new, |&known| known.to_owned())
 }
 
-/// Returns the up to three numbers that a release begins with.
+/// Returns the numbers at the start of a release, three at most.
 fn version(release: &str) -> String {
     let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
     let numbers = release[..end].split('.').filter(|number| !number.is_empty());
@@ -98,7 +98,7 @@ fn known_events(events: &[String]) -> Vec<String> {
     events.iter().filter(is_known).cloned().collect()
 }
 
-/// Returns a snapshot without texts of others, on the shared clock. Its counters tell what happened since `start`.
+/// Returns a snapshot without identifying texts, on the shared clock. Its counters start at 0 in `start`.
 pub(super) fn snapshot(snapshot: &Snapshot, start: &Snapshot, clock: SharedClock) -> Snapshot {
     let Snapshot { time_ns, zones, pagetypeinfo, vmstat, sysctl, occupancy, exact } = snapshot;
     let mut sysctl = sysctl.clone();
@@ -144,12 +144,12 @@ fn exact_part(exact: &ExactPart, clock: SharedClock) -> ExactPart {
     }
 }
 
-/// Returns the name of a zone if it is one of Linux's.
+/// Returns the name of a zone if Linux has such a zone.
 fn zone_name(name: &str) -> String {
     if ZoneType::from_name(name).is_some() { name.to_owned() } else { LEFT_OUT.to_owned() }
 }
 
-/// Returns the types, those of vendors with numbers for names.
+/// Returns the types. Types of vendors get numbers instead of names.
 fn unnamed_types(types: &KernelTypes) -> KernelTypes {
     let numbered = types.iter().enumerate();
     let names: Vec<_> = numbered
@@ -158,7 +158,7 @@ fn unnamed_types(types: &KernelTypes) -> KernelTypes {
     KernelTypes::from_names(names.iter().map(String::as_str)).unwrap_or_default()
 }
 
-/// Returns the counters that are measured, as they grew since the start.
+/// Returns the growth of the measured counters since the start.
 fn since(counters: &BTreeMap<String, u64>, start: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let grown = |(name, count): (&String, &u64)| {
         RecordedCounters::NAMES
@@ -172,7 +172,7 @@ fn is_of_numbers(value: &str) -> bool {
     value.split_ascii_whitespace().all(|word| word.parse::<i64>().is_ok())
 }
 
-/// Returns the ending without what the recorded command came to, what was waited for, and what recording took.
+/// Returns the ending without the exit code of the command, the trigger, and the cost of the recording.
 pub(super) fn ending(ending: &Ending, start: &Snapshot, clock: SharedClock) -> Ending {
     let Disturbance { own_events, buffer_pages, .. } = ending.disturbance;
     Ending {
@@ -190,19 +190,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_keep_their_version() {
+    fn anonymized_releases_keep_their_version() {
         let known = ["6.18.44", "6.1.0-18-amd64", "6.12.3-acme+", "6.6.30-rc2", "acme-6.1", "", "7.3.0.5"];
         assert_eq!(known.map(version), ["6.18.44", "6.1.0", "6.12.3", "6.6.30", "", "", "7.3.0"]);
     }
 
     #[test]
-    fn tasks_are_numbered_as_they_come() {
+    fn tasks_are_numbered_by_first_event() {
         let mut tasks = Tasks::default();
         assert_eq!([70, 0, 5, 70, -3].map(|pid| tasks.number(pid)), [1, 0, 2, 1, 3]);
     }
 
     #[test]
-    fn what_is_no_event_of_linux_goes() {
+    fn events_unknown_to_linux_are_removed() {
         let events = ["kmem:mm_page_alloc", "acme:mm_page_alloc", "kmem:acme", "kmem", "kmem:lost"];
         assert_eq!(known_events(&events.map(str::to_owned)), ["kmem:mm_page_alloc"]);
     }

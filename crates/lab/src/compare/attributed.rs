@@ -1,4 +1,4 @@
-//! What one system or rule makes of a trace, with nothing else changed.
+//! The effect of one system or rule on a trace, with nothing else changed.
 
 use freehold::{Order, Switch};
 use serde::Serialize;
@@ -9,17 +9,17 @@ use super::steps::EraStep;
 use super::subjects::{Values, values};
 use crate::replay::Measures;
 
-/// What one part of an era makes of a trace: alone on top of the era before, and taken out of its own era.
+/// The effect of one part of an era on a trace: added alone to the previous era, and removed from its own era.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Attributed {
-    /// The part, and its fields in this era.
+    /// The part and its fields in this era.
     #[serde(flatten)]
     pub step: EraStep,
-    /// The variant to which the part was added: the era before, with what the part needs.
+    /// The variant to which the part was added: the previous era, with the parts that the part needs.
     pub against: String,
-    /// The measures of that variant with the part.
+    /// The measures of `against` with the part.
     pub alone: Measures,
-    /// The measures of the part's era without it; `None` if other parts of the era lose their effect as well.
+    /// The measures of the part's era without the part; `None` if other parts of the era would lose their effect, too.
     pub taken_out: Option<Measures>,
 }
 
@@ -37,7 +37,7 @@ fn purpose(switch: Switch) -> &'static str {
     }
 }
 
-/// What attributed parts are held against.
+/// The replays with which attributed parts are compared.
 pub(super) struct AttributionInput<'c> {
     pub(super) eras: &'c [Measures],
     pub(super) attributed: &'c [Attributed],
@@ -52,19 +52,19 @@ impl AttributionInput<'_> {
         self.eras.iter().chain(alone).find(|measures| measures.variant == variant)
     }
 
-    /// Returns the standard deviations of replays of the two eras of a step.
+    /// Returns mean and standard deviation over replicates, for the two eras of a step.
     fn scatter(&self, step: &EraStep) -> Vec<(Spread, Spread)> {
         let at = self.eras.iter().position(|era| era.variant == step.before.name()).unwrap_or(0);
         self.replicates.both(at)
     }
 
-    /// Returns sentences on the changes that a part makes: alone, then within its era.
+    /// Returns sentences on the changes by a part: alone, then within its era.
     pub(super) fn sentences(&self, part: &Attributed) -> Vec<String> {
         let step = &part.step;
         let (name, scatter) = (step.part.replace('-', " "), self.scatter(step));
         let values = |measures: &Measures| values(measures, self.order);
         let mut sentences = Vec::new();
-        let mut tell = |place: String, before: &Values, after: &Values| {
+        let mut describe = |place: String, before: &Values, after: &Values| {
             let changes = Change::of_single(before, after, &scatter);
             let purpose = step.switch.map(purpose);
             let meant = changes.iter().filter(|change| Some(change.what) == purpose);
@@ -73,16 +73,16 @@ impl AttributionInput<'_> {
             let all: Vec<_> = meant.copied().chain(also).collect();
             sentences.extend(all.iter().map(|change| format!("{name}, {place}: {}", change.clause())));
             if all.is_empty() {
-                sentences.push(format!("{name}, {place}: no difference beyond chance on this trace"));
+                sentences.push(format!("{name}, {place}: no difference beyond noise on this trace"));
             }
         };
         if let Some(without) = self.measures(&part.against) {
-            tell(format!("alone on {}", part.against), &values(without), &values(&part.alone));
+            describe(format!("alone on {}", part.against), &values(without), &values(&part.alone));
         }
         let within = self.eras.iter().find(|era| era.variant == step.after.name());
         if let Some((without, with)) = part.taken_out.as_ref().zip(within) {
             let place = format!("in {} without it and with it", step.after.name());
-            tell(place, &values(without), &values(with));
+            describe(place, &values(without), &values(with));
         }
         sentences
     }

@@ -1,23 +1,23 @@
-//! The change of one number, and whether it is worth telling.
+//! The change of one number, and whether the change is reported.
 
 use freehold_measure::{Cell, grouped};
 use serde::Serialize;
 
 use super::subjects::{Kind, SUBJECTS, Subject, Values};
 
-/// The standard deviations, of the difference of two replays, that a change must exceed to be more than chance.
+/// A change is noise up to this number of standard deviations of the difference of two replays.
 const NOTABLE_DEVIATIONS: f64 = 2.0;
 
-/// The share of a number below which a change is not told, where chance is known.
+/// Changes below this share of a number are not reported, if the noise is known.
 const WORTH_TELLING: f64 = 0.01;
 
-/// The same where chance is not known.
+/// Changes below this share of a number are not reported, if the noise is unknown.
 const WORTH_TELLING_OF_ONE: f64 = 0.05;
 
-/// How many times a number grows or falls if the change is large.
+/// A change is large if a number grows or falls by this factor.
 const LARGE: f64 = 1.1;
 
-/// A mean and its scatter.
+/// A mean and its standard deviation.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub(super) struct Spread {
     /// The mean of all replays.
@@ -27,7 +27,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Returns the mean and the standard deviation of a sample; 0 of none.
+    /// Returns the mean and the standard deviation of a sample; 0 for an empty sample.
     pub(super) fn of(values: impl ExactSizeIterator<Item = f64> + Clone) -> Self {
         let count = values.len() as f64;
         let mean = values.clone().sum::<f64>() / count.max(1.0);
@@ -35,7 +35,7 @@ impl Spread {
         Self { mean, sd: (count > 1.0).then(|| (squares / (count - 1.0)).sqrt()) }
     }
 
-    /// Returns the mean, and its standard deviation if there is one.
+    /// Returns the mean as text, with the standard deviation if it is known.
     pub(super) fn text(self) -> String {
         let of = number(self.mean);
         match self.sd {
@@ -45,7 +45,7 @@ impl Spread {
     }
 }
 
-/// Returns a number as a person reads it: whole if it is, or large enough.
+/// Returns a number as text: without decimals if it is whole or large.
 fn number(value: f64) -> String {
     if value.abs() >= 100.0 || value.fract() == 0.0 {
         Cell::Signed(value.round() as i64).text()
@@ -63,13 +63,13 @@ pub(super) struct Change {
     pub(super) before: Spread,
     /// The number after.
     pub(super) after: Spread,
-    /// The least difference that is more than chance; `None` if chance is not known.
+    /// The largest difference that is noise; `None` if the noise is unknown.
     pub(super) noise: Option<f64>,
 }
 
 impl Change {
-    /// Returns the change of every subject between two variants of which one replay each is known; `scatter` has
-    /// the standard deviations of replays like these.
+    /// Returns the change of every subject between two variants with one replay each. `scatter` has the standard
+    /// deviations of similar replays.
     pub(super) fn of_single(before: &Values, after: &Values, scatter: &[(Spread, Spread)]) -> Vec<Self> {
         let one = |mean| Spread { mean, sd: None };
         let all = SUBJECTS.iter().zip(scatter).enumerate();
@@ -80,12 +80,12 @@ impl Change {
         change.collect()
     }
 
-    /// Returns the change of a subject between two variants that were each replayed several times.
+    /// Returns the change of a subject between two variants with several replays each.
     pub(super) fn new(subject: &Subject, before: Spread, after: Spread) -> Self {
         Self { what: subject.name, before, after, noise: noise((before, after)) }
     }
 
-    /// Returns true if the change is more than chance, and large enough to matter.
+    /// Returns true if the change exceeds the noise and is large enough to matter.
     pub(super) fn is_reported(&self) -> bool {
         let (before, after) = (self.before.mean, self.after.mean);
         let difference = (after - before).abs();
@@ -95,13 +95,13 @@ impl Change {
             && difference >= share * before.abs().max(after.abs())
     }
 
-    /// Returns how many times larger the larger number is; infinity if the other one is 0.
+    /// Returns the ratio of the larger to the smaller number; infinity if the smaller is 0.
     pub(super) fn ratio(&self) -> f64 {
         let (before, after) = (self.before.mean, self.after.mean);
         before.max(after) / before.min(after)
     }
 
-    /// Returns a clause on how the number changed.
+    /// Returns a clause that describes the change.
     pub(super) fn clause(&self) -> String {
         let (what, before, after) = (self.what, self.before.mean, self.after.mean);
         let numbers = format!("({} → {})", self.before.text(), self.after.text());
@@ -130,11 +130,11 @@ fn noise((before, after): (Spread, Spread)) -> Option<f64> {
     Some(NOTABLE_DEVIATIONS * before.sd?.hypot(after.sd?))
 }
 
-/// Every kind whose changes are told.
+/// The kinds of numbers whose changes are reported.
 pub(super) const ALL_KINDS: [Kind; 3] = [Kind::Outcome, Kind::Cost, Kind::Way];
 
-/// Returns the changes of some kinds that are more than chance and large enough to matter: the most important first,
-/// those below a tenth last.
+/// Returns the changes of some kinds that exceed the noise and are large enough to matter: the most important first,
+/// changes below a tenth last.
 pub(super) fn reported(changes: &[Change], kinds: &[Kind]) -> Vec<Change> {
     let of_kind = |what| SUBJECTS.iter().any(|subject| subject.name == what && kinds.contains(&subject.kind));
     let reported = changes.iter().filter(|change| of_kind(change.what) && change.is_reported()).copied();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn clauses_say_what_the_numbers_say() {
+    fn clauses_match_the_numbers() {
         let say = |before, after| change((before, None), (after, None)).clause().replace('\u{202f}', " ");
         assert_eq!(say(12_345.0, 86.0), "144x fewer steps (12 345 → 86)");
         assert_eq!(say(10.0, 0.0), "no steps any more (10 → 0)");
@@ -166,13 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_within_chance_is_not_told() {
+    fn changes_within_noise_are_not_reported() {
         let reported = |before, after| change(before, after).is_reported();
         assert!(reported((100.0, Some(3.0)), (115.0, Some(4.0))));
-        assert!(!reported((100.0, Some(6.0)), (115.0, Some(8.0))), "a planted scatter of twice the size");
+        assert!(
+            !reported((100.0, Some(6.0)), (115.0, Some(8.0))),
+            "planted standard deviations above half the change"
+        );
         assert!(!reported((1000.0, Some(0.0)), (1009.0, Some(0.0))), "too small to matter");
         assert!(reported((1000.0, Some(0.0)), (1011.0, Some(0.0))));
-        assert!(!reported((1000.0, None), (1011.0, None)), "one replay tells little");
+        assert!(!reported((1000.0, None), (1011.0, None)), "one replay, unknown noise");
         assert!(reported((0.0, None), (1.0, None)) && !reported((0.0, None), (0.0, None)));
     }
 

@@ -1,4 +1,4 @@
-//! All eras over the same trace, and what each part of an era does alone.
+//! All eras on the same trace, and the effect of each part of an era alone.
 
 use freehold_measure::Table;
 use freehold_trace::PageTypeInfo;
@@ -17,70 +17,71 @@ use crate::recorded::{Gaps, Recorded};
 use crate::replay::{Measures, Options, SampleDetail};
 use crate::start::{Machine, StartReport};
 
-/// Why it cannot be told how far a replay may be believed.
-pub const UNKNOWN_RELEASE: &str = "how far this may be believed cannot be told: the trace does not name the release of its kernel, \
-     so no era is known to be the machine's own; import it again with --kernel-release (uname -r, such as 6.18.3)";
+/// The message if the agreement between replay and machine is unknown.
+pub const UNKNOWN_RELEASE: &str = "agreement with the machine unknown: the trace does not name the release of its \
+     kernel, so no era can be compared with the machine; import it again with --kernel-release (uname -r, such as \
+     6.18.3)";
 
-/// How a comparison is made.
+/// The options of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CompareOptions {
-    /// How each era is replayed.
+    /// The options of each replay.
     pub replay: Options,
-    /// The number of replays of each era that tell what is chance, at most [`MOST_SHIFTS`](super::MOST_SHIFTS); 1 for
-    /// none but the one that is measured.
+    /// The number of replicates of each era (replays with jittered daemon wake-ups), from 1 to
+    /// [`MOST_SHIFTS`](super::MOST_SHIFTS). With 1 the noise is unknown.
     pub replicates: u32,
-    /// Whether each part of an era is also replayed alone on the era before, and taken out of its own era.
+    /// True to replay each part of an era also alone on the previous era, and its own era without the part.
     pub attribution: bool,
-    /// Whether the machine is quiet enough to tell times of lock holds.
+    /// True to show times of lock holds. The replaying machine must be idle.
     pub times: bool,
 }
 
 impl CompareOptions {
-    /// Returns the options of the answer in short: neither maps and times nor parts of eras.
+    /// Returns the options of a summary: without maps, times and parts of eras.
     pub fn in_short(replicates: u32) -> Self {
         let replay = Options { runs: 1, detail: SampleDetail::Totals, ..Options::default() };
         Self { replay, replicates, attribution: false, times: false }
     }
 }
 
-/// Everything but chance.
+/// The options of a full comparison with one replay of each era, so that the noise is unknown.
 impl From<Options> for CompareOptions {
     fn from(replay: Options) -> Self {
         Self { replay, replicates: 1, attribution: true, times: true }
     }
 }
 
-/// What was measured of all eras over the same trace, and what the machine itself did.
+/// The measures of all eras on the same trace, and of the recorded machine.
 ///
-/// The tables and sentences follow from it. Its JSON also has them.
+/// Methods compute tables and sentences from it. The JSON form contains them, too.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
     /// The recorded machine.
     pub machine: Machine,
-    /// The machine's own free blocks at its end; `None` if they were not recorded.
+    /// The free blocks of the machine at the end; `None` if they were not recorded.
     pub end: Option<PageTypeInfo>,
-    /// How well the start state agrees with what was recorded.
+    /// The agreement of the start state with the recording.
     pub start: StartReport,
-    /// The eras in order.
+    /// The measures of each era, the oldest era first.
     pub eras: Vec<Measures>,
-    /// What each part of each era does with nothing else changed, the oldest era first; none if
-    /// [`CompareOptions::attribution`] did not ask for it.
+    /// The effect of each part of each era with nothing else changed, the oldest era first; empty without
+    /// [`CompareOptions::attribution`].
     pub attributed: Vec<Attributed>,
-    /// What the machine did.
+    /// The measures of the recorded machine.
     pub recorded: Recorded,
-    /// Places at which events are missing, and what they make uncertain.
+    /// Places with lost events, and the pages that they make uncertain.
     pub gaps: Gaps,
-    /// The upper bound of what any placement could have done.
+    /// The upper bound over all placements.
     pub hindsight: Hindsight,
-    /// What Linux does with the time that rules which move pages have.
+    /// Linux with proactive compaction, at equal cost with the eras that move pages in the background.
     pub proactive_baseline: ProactiveBaseline,
-    /// The end of the era nearest to the recorded kernel, against the machine's own.
+    /// The difference at the end between the machine and the era nearest to its kernel.
     pub distance: Option<EndDistance>,
-    /// How far the era nearest to the recorded kernel may be believed.
+    /// The agreement between the machine and the era nearest to its kernel.
     pub trust: Option<Trust>,
-    /// What is chance.
+    /// The replicates of each era, from which the noise follows.
     pub replicates: Replicates,
-    /// Whether times of lock holds are shown.
+    /// True if tables show times of lock holds.
     pub times: bool,
 }
 
@@ -109,28 +110,28 @@ impl Comparison {
         }
     }
 
-    /// Returns every variant that differs from an era by one system or rule, with a column for each.
+    /// Returns a table with a column for each variant that differs from an era by one system or rule.
     pub fn systems(&self) -> Table {
         Shown::systems(&self.attributed)
     }
 
-    /// Returns for each part of an era what changes where it is alone on the era before, and where it is taken out of
-    /// its own era.
+    /// Returns a table for each part of an era: its effect alone on the previous era, and the effect of removing it
+    /// from its own era.
     pub fn attribution(&self) -> Vec<Table> {
         self.attributed.iter().map(|part| Shown::attribution(&self.attribution_input(), part)).collect()
     }
 
-    /// Returns the whole pageblocks that are free and the mixed pageblocks, against the best of all placements.
+    /// Returns the table of free and mixed pageblocks, next to the best possible placement.
     pub fn placement(&self) -> Table {
         self.shown().placement(&self.hindsight)
     }
 
-    /// Returns the free blocks at the end by zone, type and order.
+    /// Returns the table of free blocks at the end by zone, type and order.
     pub fn free_blocks(&self) -> Table {
         self.shown().free_blocks()
     }
 
-    /// Returns `unusable_index` and `extfrag_index` by zone and order.
+    /// Returns the table of `unusable_index` and `extfrag_index` by zone and order.
     pub fn fragmentation(&self) -> Table {
         self.shown().fragmentation()
     }
@@ -160,8 +161,8 @@ impl Comparison {
         self.named_tables().into_iter().map(|(_, table)| table).collect()
     }
 
-    /// Returns every table for people: instead of all variants side by side a table for each part of an era, and
-    /// without the rows that tell nothing.
+    /// Returns every table for people: with one table for each part of an era instead of one for all variants, and
+    /// without rows of zeros.
     pub fn shown_tables(&self) -> Vec<Table> {
         let tables = self
             .named_tables()
@@ -175,12 +176,12 @@ impl Comparison {
         tables
     }
 
-    /// Returns one line on how far the replays may be believed, or why that cannot be told.
+    /// Returns one line on the agreement between replay and machine, or [`UNKNOWN_RELEASE`].
     pub fn trust_line(&self) -> String {
         self.trust.as_ref().map_or_else(|| UNKNOWN_RELEASE.to_owned(), ToString::to_string)
     }
 
-    /// Returns one sentence for each CPU that lost events, and one for each difference that matters.
+    /// Returns one sentence for each CPU that lost events, and one for each reported difference.
     pub fn sentences(&self) -> Vec<String> {
         let gaps = self.eras.last().map(|newest| self.gaps.sentences(&newest.followed));
         let differences = sentences(&self.attribution_input(), self.distance.as_ref());

@@ -1,4 +1,4 @@
-//! The distance of a replay's end from the machine's own.
+//! The difference between the free lists of a replay and of the machine at the end.
 
 use freehold::{MIGRATETYPES, Migratetype};
 use freehold_measure::{Cell, Table};
@@ -9,21 +9,21 @@ use crate::counts::ByOrder;
 use crate::replay::{Measures, Variant, ZoneFree};
 use crate::start::{Machine, target_of};
 
-/// The difference between a replay's free lists at the end and the machine's own pagetypeinfo.
+/// The difference at the end between the free lists of a replay and `/proc/pagetypeinfo` of the machine.
 ///
-/// Neither has the pages on per-CPU lists.
+/// Both exclude the pages on per-CPU lists.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct EndDistance {
-    /// The era and switches that were replayed.
+    /// The replayed era and switches.
     pub variant: String,
-    /// One entry for each zone that the machine's pagetypeinfo had at the end.
+    /// One entry for each zone in the machine's pagetypeinfo at the end.
     pub zones: Vec<ZoneDistance>,
 }
 
 /// The difference in one zone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ZoneDistance {
-    /// Name of the zone.
+    /// The name of the zone.
     pub zone: String,
     /// Free blocks in the replay, by migratetype and order.
     pub replay: [ByOrder; MIGRATETYPES],
@@ -62,7 +62,7 @@ fn pages(blocks: &[ByOrder; MIGRATETYPES]) -> u64 {
 }
 
 impl EndDistance {
-    /// Compares the end of a replay with the machine's; `None` if no zone is in both.
+    /// Compares the end of a replay with that of the machine; `None` if they have no zone in common.
     pub fn new(
         machine: &Machine,
         variant: &Variant,
@@ -88,19 +88,20 @@ impl EndDistance {
         self.zones.iter().map(|zone| pages(&zone.difference)).fold(0, u64::saturating_add)
     }
 
-    /// Returns the pages of the free blocks that differ, in percent of the machine's free pages.
+    /// Returns the pages of the free blocks that differ.
+    ///
+    /// Units: percent of the machine's free pages.
     pub fn percent(&self) -> f64 {
         let free = self.zones.iter().map(|zone| pages(&zone.machine)).fold(0, u64::saturating_add);
         100.0 * self.pages() as f64 / free.max(1) as f64
     }
 
-    /// Returns a table with two rows for each zone and type that has free blocks, and with the sums.
+    /// Returns a table with two rows for each zone and type with free blocks, and rows for the sums.
     pub fn table(&self) -> Table {
         let most =
             self.zones.iter().flat_map(|zone| &zone.replay).map(|orders| orders.len()).max().unwrap_or(0);
         let orders = (0..most).map(|order| format!("order {order}"));
-        let title =
-            format!("Free blocks at the end: {} against the machine's own pagetypeinfo", self.variant);
+        let title = format!("Free blocks at the end: {} and the machine's own pagetypeinfo", self.variant);
         let mut table = Table::new(title, orders.collect());
         for zone in &self.zones {
             for kind in Migratetype::ALL {

@@ -1,4 +1,4 @@
-//! The upper bound of what any placement could have done on a trace.
+//! The upper bound over all placements of the pages of a trace.
 
 use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind, FrameUse};
@@ -8,48 +8,49 @@ use crate::recorded::Compacting;
 use crate::replay::{Lab, Schedule};
 use crate::start::FirstUse;
 
-/// The upper bound of what any placement could have done, at the end of the trace and over its time: what is
-/// possible with full knowledge of the trace, if nothing moves that was there at the start.
+/// The upper bound over all placements, at the end of the trace and over its time: the result that is possible with
+/// full knowledge of the trace, if no page from the start moves.
 ///
-/// Pages that were in use at the start stay where they were until the trace frees them. Pages that the trace
-/// allocates may lie anywhere, beside any others, and move without cost. So an allocator that moves nothing of
-/// the start cannot have more whole pageblocks free, nor fewer pageblocks that hold pages of different types. In
-/// general it cannot reach these numbers either: it places a page before it is known how long the page will be
-/// used. An allocator that fails requests of the trace, or reclaims pages of it, holds less and may exceed them. One that
-/// moves pages of the start has a bound of its own, [`Hindsight::end_with_moves`]: each move may serve to empty the
-/// pageblock that takes the fewest.
+/// Pages in use at the start keep their place until the trace frees them. Pages that the trace allocates may be
+/// anywhere, next to any other pages, and may move without cost. An allocator that moves no page from the start can
+/// therefore not have more free pageblocks, nor fewer mixed pageblocks. Most allocators cannot reach these numbers,
+/// because they place a page before its lifetime is known.
+///
+/// An allocator that fails requests of the trace, or reclaims its pages, has fewer pages in use and may exceed the
+/// bound. An allocator that moves pages from the start has another bound, [`Hindsight::end_with_moves`]: each move may
+/// help to empty the pageblock that needs the fewest moves.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Hindsight {
     /// The bound at the end.
     pub end: Bound,
-    /// The most whole pageblocks that could have been free, on average over the time of the trace.
+    /// The largest possible number of free pageblocks, as a mean over the time of the trace.
     pub mean_free_pageblocks: f64,
-    /// What the bounds follow from: at the start, at every sample, at the end.
+    /// The inputs of the bound: at the start, at every sample, and at the end.
     #[serde(skip)]
     moments: Vec<Moment>,
 }
 
-/// What the bound at one moment follows from.
+/// The inputs of the bound at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Moment {
-    /// Frames of a pageblock.
+    /// The number of frames in a pageblock.
     pageblock: u64,
-    /// Pageblocks that hold nothing of the start.
+    /// Pageblocks without pages from the start.
     empty: u64,
-    /// Frames for pages of the trace in all others.
+    /// Frames available for pages of the trace in all other pageblocks.
     room: u64,
-    /// Pages that the trace holds, without those in whole pageblocks.
+    /// Pages of the trace in use, except those in `whole` pageblocks.
     placed: u64,
-    /// The number of whole pageblocks that the trace holds.
+    /// Pageblocks that the trace uses as one block.
     whole: u64,
-    /// Pageblocks from which nothing but movable pages of the start keeps others, by the number of these.
+    /// Pageblocks whose only pages from the start are movable, by the number of these pages.
     emptiable: Vec<u64>,
-    /// Pageblocks that hold movable pages of the start beside others, by the number of the movable ones.
+    /// Pageblocks with movable and other pages from the start, by the number of movable pages.
     mixed: Vec<u64>,
 }
 
 impl Moment {
-    /// Returns the bound if at most so many pages of the start have moved.
+    /// Returns the bound if at most `moves` pages from the start have moved.
     fn bound(&self, moves: u64) -> Bound {
         let emptied = cleared_and_left(&self.emptiable, moves).0;
         let room = i128::from(self.room) - i128::from(emptied * self.pageblock);
@@ -60,8 +61,8 @@ impl Moment {
     }
 }
 
-/// Returns the most pageblocks that so many moves can clear, and the number of the others. `by_pages` has the number of
-/// pageblocks that take so many moves each.
+/// Returns the largest number of pageblocks that `moves` moves can empty, and the number of the remaining pageblocks.
+/// `by_pages[n]` is the number of pageblocks that need `n` moves.
 fn cleared_and_left(by_pages: &[u64], moves: u64) -> (u64, u64) {
     let (mut cleared, mut left, mut budget) = (0, 0, moves);
     for (pages, &blocks) in (0_u64..).zip(by_pages) {
@@ -74,30 +75,30 @@ fn cleared_and_left(by_pages: &[u64], moves: u64) -> (u64, u64) {
 }
 
 impl Hindsight {
-    /// Returns the bound at the end for an allocator that moves at most so many pages of the start.
+    /// Returns the bound at the end for an allocator that moves at most `pages` pages from the start.
     pub fn end_with_moves(&self, pages: u64) -> Bound {
         self.moments.last().map_or(self.end, |end| end.bound(pages))
     }
 
-    /// Returns the most whole pageblocks that could have been free, on average over the time of the trace, for an
-    /// allocator that moves at most so many pages of the start.
+    /// Returns the largest possible number of free pageblocks, as a mean over the time of the trace, for an allocator
+    /// that moves at most `pages` pages from the start.
     pub fn mean_with_moves(&self, pages: u64) -> f64 {
         let sum: u64 = self.moments.iter().map(|moment| moment.bound(pages).free_pageblocks).sum();
         sum as f64 / self.moments.len().max(1) as f64
     }
 }
 
-/// The upper bound at one moment.
+/// The bound at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Bound {
-    /// The most whole pageblocks that can be free.
+    /// The largest possible number of free pageblocks.
     pub free_pageblocks: u64,
-    /// The fewest pageblocks that hold pages of different types.
+    /// The smallest possible number of mixed pageblocks.
     pub mixed_pageblocks: u64,
 }
 
 impl Lab<'_> {
-    /// Goes through the trace once and computes the upper bound.
+    /// Computes the upper bound in one pass over the trace.
     pub fn hindsight(&self) -> Hindsight {
         let events = self.trace.events;
         let span = (events.first().map_or(0, |e| e.time_ns), events.last().map_or(0, |e| e.time_ns));
@@ -118,29 +119,29 @@ impl Lab<'_> {
     }
 }
 
-/// Who holds a frame.
+/// The use of a frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holder {
-    /// Nobody that is known.
-    NoReclaim,
-    /// A user since before the trace; `true` if the page can be moved.
+    /// Free, or unknown.
+    Free,
+    /// In use since before the trace; `true` if the page can be moved.
     SinceStart(bool),
-    /// A user that allocated it in the trace.
+    /// Allocated by the trace.
     Placed,
 }
 
 /// One pageblock of the recorded machine.
 #[derive(Clone, Copy, Default)]
 struct Pageblock {
-    /// Frames that hold memory.
+    /// Frames with memory.
     present: u32,
     /// Pages in use since before the trace that can be moved.
     movable: u32,
     /// Pages in use since before the trace that cannot be moved.
     unmovable: u32,
-    /// Pages that the kernel keeps for itself. They count as no type.
+    /// Pages that the kernel reserves. They have no type.
     reserved: u32,
-    /// True if the trace holds all of it as one block.
+    /// True if the trace uses the whole pageblock as one block.
     whole: bool,
 }
 
@@ -157,16 +158,16 @@ struct Zone {
     blocks: Vec<Pageblock>,
 }
 
-/// Every frame of the machine, and the sums that the bound follows from.
+/// All frames of the machine, and the sums from which the bound follows.
 struct Frames {
     zones: Vec<Zone>,
     pageblock: Order,
     compacting: Compacting,
-    /// Pages that the trace allocated and has not freed, without those in whole pageblocks.
+    /// Pages that the trace allocated and has not freed, except those in `whole` pageblocks.
     placed: u64,
-    /// Pages that compaction moved and whose new place no event has named yet. They are among `placed`.
+    /// Pages of `placed` that compaction moved to a place that no event has named yet.
     moved: u64,
-    /// The number of whole pageblocks that the trace allocated and has not freed.
+    /// Pageblocks that the trace allocated as one block and has not freed.
     whole: u64,
 }
 
@@ -190,7 +191,7 @@ impl Frames {
     fn alloc(&mut self, pfn: Pfn, order: Order) {
         let pageblock = self.pageblock;
         let Some((zone, index)) = self.find(pfn, order) else { return };
-        // The free of what was there before is not in the trace.
+        // The trace lacks the free event of the previous pages.
         self.vacate(zone, index, order.pages());
         let zone = &mut self.zones[zone];
         zone.holders[index..index + order.pages() as usize].fill(Holder::Placed);
@@ -208,7 +209,7 @@ impl Frames {
         let Some((zone, index)) = self.find(pfn, order) else { return };
         let vacated = self.vacate(zone, index, order.pages());
         if compacts {
-            // The pages live on at another place.
+            // The pages stay in use at another place.
             self.placed += vacated;
             self.moved += vacated;
         } else {
@@ -218,15 +219,15 @@ impl Frames {
         }
     }
 
-    /// Takes frames from their holders. Returns the number of pages that were held.
+    /// Marks frames as free. Returns the number of pages that were in use.
     fn vacate(&mut self, zone: usize, index: usize, pages: u64) -> u64 {
         let (pageblock, zone) = (self.pageblock, &mut self.zones[zone]);
         let mut vacated = 0;
         for at in index..index + pages as usize {
-            let holder = std::mem::replace(&mut zone.holders[at], Holder::NoReclaim);
+            let holder = std::mem::replace(&mut zone.holders[at], Holder::Free);
             let block = zone.block_mut(at as u64, pageblock);
             match holder {
-                Holder::NoReclaim => continue,
+                Holder::Free => continue,
                 Holder::SinceStart(true) => block.movable -= 1,
                 Holder::SinceStart(false) => block.unmovable -= 1,
                 Holder::Placed => {
@@ -249,7 +250,7 @@ impl Frames {
         })
     }
 
-    /// Returns what the upper bound follows from, for the pages that the trace holds now.
+    /// Returns the inputs of the bound for the pages in use now.
     fn moment(&self) -> Moment {
         let pageblock = self.pageblock.pages();
         let by_pages = vec![0; pageblock as usize + 1];
@@ -287,25 +288,20 @@ impl Zone {
         let first_block = config.start.0 >> pageblock.get();
         let last_block = (config.start.0 + config.spanned).div_ceil(pageblock.pages());
         let blocks = vec![Pageblock::default(); (last_block - first_block) as usize];
-        let holders = vec![Holder::NoReclaim; uses.len()];
+        let holders = vec![Holder::Free; uses.len()];
         let mut zone = Self { start: config.start.0, first_block, holders, blocks };
-        let mut attribution_input = None;
+        let mut whole_use = None;
         for (index, &used_for) in uses.iter().enumerate() {
-            // A block that the events free as a whole was allocated as a whole, for one use.
+            // A block that the events free as a whole was allocated as a whole, with one use.
             match lab.start.first_use(number, index) {
-                FirstUse::Allocated(_) => attribution_input = Some(used_for),
+                FirstUse::Allocated(_) => whole_use = Some(used_for),
                 FirstUse::InsideAllocated => {}
-                _ => attribution_input = None,
+                _ => whole_use = None,
             }
-            // Nobody uses a block on a CPU's list.
+            // A block on a per-CPU list is not in use.
             let is_listed = matches!(lab.start.first_use(number, index), FirstUse::Listed(_));
             let used_for = if is_listed { FrameUse::Free } else { used_for };
-            zone.hold_at_start(
-                index,
-                attribution_input.unwrap_or(used_for),
-                attribution_input.is_some(),
-                pageblock,
-            );
+            zone.hold_at_start(index, whole_use.unwrap_or(used_for), whole_use.is_some(), pageblock);
         }
         zone
     }
@@ -331,7 +327,7 @@ impl Zone {
         self.holders[index] = holder;
     }
 
-    /// Returns the pageblock of a frame, which counts from the zone's first.
+    /// Returns the pageblock of a frame; `index` counts from the zone's first frame.
     fn block_mut(&mut self, index: u64, pageblock: Order) -> &mut Pageblock {
         let number = ((self.start + index) >> pageblock.get()) - self.first_block;
         &mut self.blocks[number as usize]
@@ -343,8 +339,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_go_to_the_pageblocks_that_take_the_fewest() {
-        // Pageblocks of 8 frames: one is empty, two hold one movable page of the start, one holds three.
+    fn the_bound_empties_pageblocks_with_the_fewest_pages_first() {
+        // Pageblocks of 8 frames: one is empty, two have one movable page from the start, one has three.
         let mut emptiable = vec![0; 9];
         (emptiable[1], emptiable[3]) = (2, 1);
         let moment = Moment {
@@ -360,8 +356,8 @@ mod tests {
             (bound.free_pageblocks, bound.mixed_pageblocks)
         };
         assert_eq!([0, 1, 2, 4].map(of), [(1, 2), (2, 1), (3, 1), (3, 0)]);
-        assert_eq!([5, u64::MAX].map(of), [(3, 0); 2], "the pages that moved have to lie somewhere");
-        // Pages of the trace fill what was to be emptied: 19 fit beside the others, 5 more take a pageblock.
+        assert_eq!([5, u64::MAX].map(of), [(3, 0); 2], "moved pages need a place");
+        // Pages of the trace need space: 19 fit next to pages from the start, 5 more need a pageblock.
         let filled = |placed, moves| Moment { placed, ..moment.clone() }.bound(moves).free_pageblocks;
         assert_eq!((filled(19, 0), filled(19, 5), filled(24, 5)), (1, 1, 0));
     }

@@ -17,7 +17,7 @@ use crate::recorded::{Gaps, Recorded};
 use crate::replay::Measures;
 use crate::start::StartReport;
 
-/// Serializes the data, and the tables and sentences that follow from it.
+/// Serializes the data, with the tables and sentences computed from it.
 impl Serialize for Comparison {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
@@ -26,7 +26,7 @@ impl Serialize for Comparison {
             measures: &'c Measures,
         }
         #[derive(Serialize)]
-        struct Told {
+        struct Step {
             before: &'static str,
             after: &'static str,
             changes: Vec<Change>,
@@ -35,7 +35,7 @@ impl Serialize for Comparison {
         struct Document<'c> {
             start: &'c StartReport,
             summary: Summary,
-            steps: Vec<Told>,
+            steps: Vec<Step>,
             sentences: Vec<String>,
             overview: Table,
             systems: Table,
@@ -58,7 +58,7 @@ impl Serialize for Comparison {
             .attributed
             .iter()
             .filter_map(|part| Some(Without { switch: part.step.part, measures: part.taken_out.as_ref()? }));
-        let steps = Era::COMPARED.windows(2).enumerate().map(|(era, eras)| Told {
+        let steps = Era::COMPARED.windows(2).enumerate().map(|(era, eras)| Step {
             before: eras[0].name(),
             after: eras[1].name(),
             changes: reported(&self.replicates.changes(era), &ALL_KINDS),

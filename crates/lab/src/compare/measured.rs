@@ -1,4 +1,4 @@
-//! Some variants over the same trace, and what is chance.
+//! Some variants on the same trace, with replicates.
 
 use freehold_measure::Table;
 use freehold_trace::PageTypeInfo;
@@ -11,16 +11,16 @@ use crate::recorded::Recorded;
 use crate::replay::Measures;
 use crate::start::Machine;
 
-/// What was measured of some variants over the same trace, and what the machine itself did.
+/// The measures of some variants on the same trace, and of the recorded machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
     pub(super) machine: Machine,
     pub(super) end: Option<PageTypeInfo>,
-    /// The variants in order.
+    /// The measures of each variant, in the given order.
     pub eras: Vec<Measures>,
-    /// What the machine did.
+    /// The measures of the recorded machine.
     pub recorded: Recorded,
-    /// What is chance.
+    /// The replicates of each variant, from which the noise follows.
     pub replicates: Replicates,
 }
 
@@ -35,7 +35,7 @@ impl Measured {
         }
     }
 
-    /// Returns every table, the most important first; the machine has a column too.
+    /// Returns every table, the most important first, with a column for the machine.
     pub fn tables(&self) -> Vec<Table> {
         let shown = self.shown();
         let mut tables = vec![shown.overview(), shown.free_blocks(), shown.fragmentation()];

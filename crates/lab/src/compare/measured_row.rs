@@ -1,28 +1,28 @@
-//! Measures in long form: a row for each variant and measure.
+//! Measures in long form, with a row for each variant and measure.
 
 use freehold_measure::Table;
 
 use crate::columns::{Column, Columns};
 
-/// The name of what the machine itself did, among variants.
+/// The name of the recorded machine among the variants.
 pub(super) const MACHINE: &str = "machine";
 
 /// One measure of one variant.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct MeasuredRow {
-    /// The era with what differs from it, or `machine`.
+    /// The era with the parts that differ from it, or `machine`.
     pub(super) variant: String,
     pub(super) group: String,
     pub(super) measure: String,
     pub(super) unit: String,
     pub(super) value: f64,
-    /// The standard deviation of a single replay; `None` if it is not known.
+    /// The standard deviation of a single replay; `None` if it is unknown.
     pub(super) sd: Option<f64>,
-    /// The number of replays whose mean the value is; `None` of the machine.
+    /// The number of replays in the mean; `None` for the machine.
     pub(super) replays: Option<u32>,
 }
 
-/// Returns the cells of an overview, each of one replay, then `means`: those of all replays, with their scatter.
+/// Returns the cells of an overview of single replays, then `means`: the means and standard deviations of all replays.
 pub(super) fn measured_rows(overview: &Table, means: Vec<MeasuredRow>) -> Columns {
     let mut rows = Vec::new();
     for row in &overview.rows {

@@ -1,9 +1,10 @@
 //! The comparison of eras: measures of replays and what was recorded come in; tables, sentences and pictures go out.
 //!
-//! `run.rs` replays and `comparison.rs` is the data, which `tables.rs`, `sentences.rs`, `picture.rs`, `json.rs` and `summary.rs`
-//! render. `subjects.rs` names the compared measures, `change.rs` decides whether one changed, `replicates.rs` how much jitter
-//! explains. `steps.rs` separates the changes of an era; `attributed.rs` applies each alone. `distance.rs` and `trust.rs` compare
-//! replay and machine. `hindsight.rs` is the best possible placement, `proactive_baseline.rs` proactive compaction at equal cost.
+//! `run.rs` replays and `comparison.rs` is the data, which `tables.rs`, `sentences.rs`, `picture.rs`, `json.rs` and
+//! `summary.rs` render. `subjects.rs` names the compared measures, `replicates.rs` has the noise, and `change.rs`
+//! compares changes with the noise. `steps.rs` separates the changes of an era; `attributed.rs` applies each alone.
+//! `distance.rs` and `trust.rs` compare replay and machine. `hindsight.rs` is the best possible placement,
+//! `proactive_baseline.rs` proactive compaction at equal cost.
 
 mod attributed;
 mod change;

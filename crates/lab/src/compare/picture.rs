@@ -1,4 +1,4 @@
-//! A comparison as a picture: the unusable index over time, a line for each era.
+//! A comparison as a picture: the unusable index over time, with a line for each era.
 
 use freehold::Order;
 use plotters::prelude::*;
@@ -12,8 +12,7 @@ use crate::replay::Measures;
 const SIZE: (u32, u32) = (960, 420);
 
 impl Comparison {
-    /// Returns the unusable index of the zone with most pages at the order of a huge page, over the time of the
-    /// trace, as an SVG document.
+    /// Returns an SVG document with the unusable index over time, for the largest zone and the order of a huge page.
     ///
     /// # Errors
     /// [`LabError::Picture`] if the drawing fails.
@@ -25,7 +24,7 @@ impl Comparison {
     }
 }
 
-/// A zone: its name, and its place among the engine's zones.
+/// A zone: its name and its index in the engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) name: &'a str,
@@ -71,7 +70,7 @@ fn draw(
     Ok(())
 }
 
-/// Returns the range of the index with some room, so that lines near each other can be told apart.
+/// Returns the range of the index with a margin, so that neighbouring lines are distinguishable.
 fn span(values: impl Iterator<Item = f64>) -> std::ops::Range<f64> {
     let (least, most) =
         values.fold((1.0, 0.0), |(least, most): (f64, f64), value| (least.min(value), most.max(value)));

@@ -1,8 +1,8 @@
-//! What Linux does with the time for moving pages that the rules of other eras have.
+//! The baseline for eras that move pages in the background: Linux with proactive compaction, at equal cost.
 //!
-//! An era that moves pages unasked has more free pageblocks than one that does not. So it is held against Linux with
-//! proactive compaction at its most eager: both have the same part of a CPU, a page takes both as long, and as many moves
-//! fail.
+//! Background moves increase the number of free pageblocks. For a fair comparison, Linux compacts with
+//! `vm.compaction_proactiveness` 100. Both sides may use the same share of a CPU, and a move takes the same time and
+//! fails as often.
 
 use freehold::Era;
 use freehold_measure::{Cell, Table};
@@ -14,10 +14,10 @@ use super::subjects::{SUBJECTS, Values};
 use crate::recorded::{MOVE_PARTS, MoveCost};
 use crate::replay::{Background, CPU_SHARE, Options};
 
-/// The era that compacts proactively.
+/// The era with proactive compaction.
 pub(super) const ERA: Era = Era::Linux7_3;
 
-/// The rows, by the names of their subjects; the first three are told in short.
+/// The rows, by the names of their subjects. The summary shows the first three.
 const ROWS: [&str; 6] = [
     "free pageblocks at the end",
     "free pageblocks, mean over time",
@@ -27,10 +27,10 @@ const ROWS: [&str; 6] = [
     "zone lock holds",
 ];
 
-/// Linux with proactive compaction, within the time that rules which move pages have.
+/// Linux with proactive compaction, with the time budget of the eras that move pages in the background.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ProactiveBaseline {
-    /// What moving pages costs, for every era.
+    /// The cost of moving pages, the same for every era.
     pub moves: MoveCost,
     /// The value of each subject in each replay.
     #[serde(skip)]
@@ -38,37 +38,37 @@ pub struct ProactiveBaseline {
 }
 
 impl ProactiveBaseline {
-    /// Returns how it is replayed, where its era is replayed with `options`.
+    /// Returns the replay options of the baseline, if its era is replayed with `options`.
     pub(super) fn options(options: Options) -> Options {
         Options { background: Background::ProactiveCompaction, ..options }
     }
 
-    /// Returns true if it was replayed.
+    /// Returns true if the baseline was replayed.
     pub(super) fn is_reported(&self) -> bool {
         !self.replays.is_empty()
     }
 
-    /// Returns what both sides are given.
+    /// Returns the time budget and the cost of a move as text.
     pub(super) fn price(&self) -> String {
         let MoveCost { ns_a_page, fails_of_1024, is_recorded } = self.moves;
         format!(
-            "{} % of a CPU for moving unasked; {:.1} µs a page, {:.1} % fail{}",
+            "background moves: {} % of a CPU, {:.1} µs a page, {:.1} % fail{}",
             100 / CPU_SHARE,
             ns_a_page as f64 / 1000.0,
             f64::from(fails_of_1024) * 100.0 / f64::from(MOVE_PARTS),
-            if is_recorded { ", as here" } else { "" }
+            if is_recorded { ", as recorded" } else { "" }
         )
     }
 
-    /// Returns a subject's spread in the rival's era without moving unasked, in the rival, and in the era with rules that
-    /// move pages.
+    /// Returns the spread of a subject in three variants: the era of the baseline without background moves, the
+    /// baseline, and the era `freehold`.
     fn spreads(&self, replicates: &Replicates, subject: usize) -> [Spread; 3] {
         let at = |era: Era| Era::COMPARED.iter().position(|&other| other == era).unwrap_or(0);
         let own = Spread::of(self.replays.iter().map(|values| values[subject]));
         [replicates.spread(at(ERA), subject), own, replicates.spread(at(Era::Freehold), subject)]
     }
 
-    /// Returns one sentence on what both make of it.
+    /// Returns one sentence that compares the baseline with the era `freehold`.
     pub(super) fn sentence(&self, replicates: &Replicates) -> Option<String> {
         let spread = |name: &str| {
             let number = SUBJECTS.iter().position(|subject| subject.name == name)?;
@@ -80,15 +80,16 @@ impl ProactiveBaseline {
         let ([end, mean, moved], ours) = (<[String; 3]>::try_from(of(1)).ok()?, of(2).join(", "));
         let (proactive_baseline, tidying) = (ERA.name(), Era::Freehold.name());
         Some(format!(
-            "{proactive_baseline} compacting proactively: {end} pageblocks free at the end, {mean} over time, {moved} pages moved; {tidying}: {ours}."
+            "{proactive_baseline} with proactive compaction: {end} free pageblocks at the end, {mean} over time, \
+             {moved} pages moved; {tidying}: {ours}."
         ))
     }
 
-    /// Returns its numbers beside those of its era without it, and of the era with rules that move pages.
+    /// Returns a table of the three variants of [`Self::spreads`].
     pub(super) fn table(&self, replicates: &Replicates) -> Table {
         let name = ERA.name();
         let columns = [name.to_owned(), format!("{name}, proactive"), Era::Freehold.name().to_owned()];
-        let mut table = Table::new(format!("At the same price: {}", self.price()), columns.to_vec());
+        let mut table = Table::new(format!("At equal cost: {}", self.price()), columns.to_vec());
         for (number, subject) in
             SUBJECTS.iter().enumerate().filter(|(_, subject)| ROWS.contains(&subject.name))
         {

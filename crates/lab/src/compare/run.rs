@@ -1,4 +1,4 @@
-//! Makes a comparison: which replays there are, and what is made of them.
+//! Runs the replays of a comparison and combines their results.
 
 use std::thread;
 
@@ -23,17 +23,17 @@ use crate::start::free_pageblocks;
 struct Job {
     variant: Variant,
     options: Options,
-    /// True if all measures are kept, not only the values by which replays are compared.
+    /// True to keep all measures, not only the compared values.
     whole: bool,
 }
 
-/// What became of a job.
+/// The result of a job.
 struct Outcome {
     values: Values,
     measures: Option<Measures>,
 }
 
-/// Returns the replays of some variants, then those that tell what is chance, round by round.
+/// Returns one replay of each variant, then their further replicates, round by round.
 fn jobs_of(variants: &[Variant], replay: Options, replicates: u32) -> Vec<Job> {
     let of_each = |options, whole| variants.iter().map(move |variant| (variant.clone(), options, whole));
     let shifted = |shift| Options { shift, runs: 1, detail: SampleDetail::Totals, ..replay };
@@ -42,7 +42,7 @@ fn jobs_of(variants: &[Variant], replay: Options, replicates: u32) -> Vec<Job> {
     jobs.map(|(variant, options, whole)| Job { variant, options, whole }).collect()
 }
 
-/// Returns the replays of the parts of all eras, then those of the rival.
+/// Returns the replays of the parts of all eras, then those of the proactive baseline.
 fn further_jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
     let once = Options { runs: 1, ..options.replay };
     let whole = |variant| Job { variant, options: once, whole: true };
@@ -58,7 +58,7 @@ fn further_jobs(options: CompareOptions, steps: &[EraStep]) -> Vec<Job> {
     jobs
 }
 
-/// Returns the measures of each of some variants, and its values in each replay, from the outcomes of [`jobs_of`].
+/// Returns the measures of each variant, and its values in each replay, from the outcomes of [`jobs_of`].
 fn by_variant(variants: usize, outcomes: impl Iterator<Item = Outcome>) -> (Vec<Measures>, Vec<Vec<Values>>) {
     let (mut measures, mut series) = (Vec::new(), vec![Vec::new(); variants]);
     for (number, outcome) in outcomes.enumerate() {
@@ -72,7 +72,7 @@ fn names(variants: &[Variant]) -> Vec<String> {
     variants.iter().map(ToString::to_string).collect()
 }
 
-/// Gives each part its measures, in the order of [`jobs`].
+/// Combines each part with its measures, which have the order of [`further_jobs`].
 fn attributed(steps: Vec<EraStep>, mut measures: impl Iterator<Item = Measures>) -> Vec<Attributed> {
     let part = |step: EraStep| {
         let against = step.alone().without.to_string();
@@ -84,7 +84,7 @@ fn attributed(steps: Vec<EraStep>, mut measures: impl Iterator<Item = Measures>)
 }
 
 impl Lab<'_> {
-    /// Replays the trace through every era and, if asked, with each part of an era alone.
+    /// Replays the trace in every era and, with [`CompareOptions::attribution`], with each part of an era alone.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -131,7 +131,7 @@ impl Lab<'_> {
         })
     }
 
-    /// Replays the trace through some variants, each `replicates` times with the daemons' looks shifted.
+    /// Replays the trace in some variants, `replicates` times each with jittered daemon wake-ups.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -162,14 +162,14 @@ impl Lab<'_> {
         let run = |number: usize| {
             let Job { variant, options, whole } = &jobs[number];
             let measures = self.replay(variant, *options)?.measures;
-            // All measures of all replays would take much memory: samples and maps.
+            // All measures of all replays would need too much memory for samples and maps.
             Ok(Outcome { values: values(&measures, order), measures: whole.then_some(measures) })
         };
         let outcomes = in_parallel(jobs.len(), threads, run).into_iter();
         outcomes.map(|outcome| outcome.unwrap_or(Err(LabError::Stopped))).collect()
     }
 
-    /// Returns every table of one replay, the most important first; the machine has a column too.
+    /// Returns every table of one replay, the most important first, with a column for the machine.
     pub fn describe(&self, replay: &Replay) -> Vec<Table> {
         let recorded = self.recorded();
         let shown = Shown {
@@ -182,8 +182,8 @@ impl Lab<'_> {
         vec![shown.overview(), shown.free_blocks(), shown.fragmentation()]
     }
 
-    /// Returns the distance of the nearest era's end from the machine's; `None` if the kernel or the end is not
-    /// known.
+    /// Returns the difference at the end between the machine and the nearest era; `None` if the kernel release or the
+    /// end of the machine is unknown.
     fn end_distance(&self, eras: &[Measures]) -> Option<EndDistance> {
         let era = nearest_era(&self.trace.origin.kernel_release)?;
         let at = Era::COMPARED.into_iter().position(|other| other == era)?;

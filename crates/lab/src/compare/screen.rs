@@ -2,24 +2,24 @@
 
 use super::summary::{Section, Summary};
 
-/// What is in front of the clauses of a list.
+/// The indent of the clauses of a list.
 const BULLET: &str = "    ";
 
-/// The characters of a line and the lines of a screen.
+/// The width of a screen in characters, and its height in lines.
 pub const SCREEN: (usize, usize) = (100, 40);
 
 impl Summary {
-    /// Returns the summary below a headline, as text that fits a screen.
+    /// Returns the summary below a headline, as text that fits on a screen.
     pub fn to_screen(mut self, headline: String) -> String {
         let (width, height) = SCREEN;
         self.sections.insert(0, Section { title: headline, ..Section::default() });
         self.to_text(width, height)
     }
 
-    /// Returns the summary as lines of at most `width` characters, at most `height` of them; lists are cut where they
-    /// do not fit, the longest first.
+    /// Returns the summary as at most `height` lines of at most `width` characters. Shortens lists that do not fit, the
+    /// longest first.
     ///
-    /// Words are never cut: a word that is wider than the text gets a line of its own.
+    /// Words are never split: a word longer than `width` gets its own line.
     pub fn to_text(&self, width: usize, height: usize) -> String {
         let longest =
             self.sections.iter().flat_map(|section| &section.lists).map(|(_, clauses)| clauses.len());
@@ -58,13 +58,13 @@ fn lists(section: &Section, width: usize, most: usize, lines: &mut Vec<String>) 
     }
 }
 
-/// Breaks a text between words, so that no line has more than `width` characters with its indent. Lines after the
-/// first are indented further.
+/// Wraps a text between words, so that no line is longer than `width` characters, indent included. Lines after the
+/// first have a larger indent.
 fn wrapped(text: &str, indent: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = indent.to_owned();
     let mut is_empty = true;
-    // Only spaces part words: the thin spaces within numbers do not.
+    // Thin spaces within numbers do not separate words.
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > width {
             lines.push(std::mem::replace(&mut line, format!("{indent}  ")));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_that_is_full_leaves_out_the_least_important() {
+    fn a_full_screen_omits_the_least_important_clauses() {
         let clauses = |count: usize| (0..count).map(|number| format!("clause {number}")).collect::<Vec<_>>();
         let lists = vec![("a → b".to_owned(), clauses(9)), ("b → c".to_owned(), clauses(2))];
         let section = Section { title: "All".to_owned(), lists, ..Section::default() };

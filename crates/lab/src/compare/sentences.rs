@@ -1,4 +1,4 @@
-//! The differences that matter, as plain sentences.
+//! The reported differences as sentences.
 
 use freehold::Era;
 use freehold_measure::{Cell, grouped};
@@ -9,13 +9,13 @@ use super::distance::EndDistance;
 use crate::recorded::Gaps;
 use crate::replay::Followed;
 
-/// Returns the name of the step from an era to the one after it.
+/// Returns the name of the step from an era to the next era.
 pub(super) fn step_name(era: usize) -> String {
     format!("{} → {}", Era::COMPARED[era].name(), Era::COMPARED[era + 1].name())
 }
 
-/// Returns one sentence for each difference that matters: what changes from era to era, what each part of an era
-/// does alone, and how far a replay ends from the machine.
+/// Returns one sentence for each reported difference: from era to era, by each part of an era alone, and between the
+/// nearest era and the machine at the end.
 pub(super) fn sentences(
     attribution_input: &AttributionInput<'_>,
     distance: Option<&EndDistance>,
@@ -25,14 +25,15 @@ pub(super) fn sentences(
         let reported = reported(&attribution_input.replicates.changes(era), &ALL_KINDS);
         let step = step_name(era);
         if reported.is_empty() {
-            sentences.push(format!("{step}: no difference beyond chance on this trace"));
+            sentences.push(format!("{step}: no difference beyond noise on this trace"));
         }
         sentences.extend(reported.iter().map(|change: &Change| format!("{step}: {}", change.clause())));
     }
     sentences.extend(attribution_input.attributed.iter().flat_map(|part| attribution_input.sentences(part)));
     if let Some(distance) = distance {
         sentences.push(format!(
-            "{} ends {} free blocks ({} pages, {} % of the free pages) away from the machine's own pagetypeinfo",
+            "{} ends with free lists that differ from the machine's pagetypeinfo by {} blocks ({} pages, {} % of the \
+             free pages)",
             distance.variant,
             grouped(distance.blocks()),
             grouped(distance.pages()),
@@ -43,7 +44,7 @@ pub(super) fn sentences(
 }
 
 impl Gaps {
-    /// Returns one sentence for each CPU that lost events, and one on what a replay noticed of the loss.
+    /// Returns one sentence for each CPU that lost events, and one on the effects of the loss on a replay.
     pub fn sentences(&self, followed: &Followed) -> Vec<String> {
         let seconds = |ns: u64| ns.saturating_sub(self.first_ns) as f64 / 1e9;
         let mut sentences: Vec<_> = self
@@ -67,8 +68,8 @@ impl Gaps {
             .collect();
         if !sentences.is_empty() {
             sentences.push(format!(
-                "since the first gap {} frees of blocks nobody allocated and {} double allocations: lost events explain \
-                 these, and the replay went on as if the missing half had happened just before",
+                "since the first gap {} frees of blocks without an allocation and {} double allocations: their other \
+                 events were lost, and the replay added them",
                 grouped(followed.unknown_frees_since_loss),
                 grouped(followed.double_allocs_since_loss),
             ));

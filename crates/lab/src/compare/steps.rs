@@ -1,35 +1,35 @@
-//! What each era changed, a part at a time.
+//! The changes of each era, divided into parts.
 
 use freehold::{Era, Switch, Switches};
 use serde::{Serialize, Serializer};
 
 use crate::replay::Variant;
 
-/// The name of the part that has all fields which belong to no system and no rule.
+/// The name of the part with all fields that belong to no system and no rule.
 const OTHERS: &str = "other-changes";
 
-/// A part of what changed from one era to the next: a system, a rule, or all else together.
+/// A part of the changes from one era to the next: a system, a rule, or all other changes together.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct EraStep {
     /// The name of the part.
     pub part: &'static str,
-    /// The era before.
+    /// The previous era.
     #[serde(serialize_with = "name")]
     pub before: Era,
-    /// The era that introduced it.
+    /// The era that introduced the part.
     #[serde(serialize_with = "name")]
     pub after: Era,
-    /// The fields of [`Switches`] that it consists of in this step.
+    /// The fields of [`Switches`] that belong to the part in this step.
     pub fields: Vec<&'static str>,
-    /// What must be there for it to have an effect, of what the same era introduced.
+    /// Another part of the same era without which this part has no effect.
     #[serde(skip)]
     pub(super) needs: Option<Switch>,
-    /// The system or rule; `None` for all else.
+    /// The system or rule; `None` for all other changes.
     #[serde(skip)]
     pub(super) switch: Option<Switch>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn name<S: Serializer>(era: &Era, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(era.name())
 }
@@ -42,7 +42,7 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Returns the fields by which the two differ, of those that take effect.
+    /// Returns the effective fields by which the variants differ.
     fn difference(&self) -> impl Iterator<Item = &'static str> {
         self.without.switches().in_effect().differing(self.with.switches().in_effect())
     }
@@ -74,8 +74,8 @@ impl EraStep {
         steps
     }
 
-    /// Returns the era before without the part and with it. If the part needs another part of its era to have an
-    /// effect, both variants have that.
+    /// Returns the previous era without and with the part. If the part needs another part of its era, both variants
+    /// have that other part.
     pub(super) fn alone(&self) -> Pair {
         let before = Variant::new(self.before);
         let without = match self.needs {
@@ -85,8 +85,7 @@ impl EraStep {
         Pair { with: without.clone().replacing(self.part, &self.fields, self.after), without }
     }
 
-    /// Returns the part's era without it and as it is; `None` if other parts of the era would lose their effect as
-    /// well.
+    /// Returns the part's era without and with the part; `None` if other parts of the era would lose their effect, too.
     pub(super) fn taken_out(&self) -> Option<Pair> {
         let with = Variant::new(self.after);
         let pair = Pair { without: with.clone().replacing(self.part, &self.fields, self.before), with };
@@ -105,18 +104,18 @@ mod tests {
             assert!(step.alone().difference().eq(fields()), "{step:?}");
             match step.taken_out() {
                 Some(pair) => assert!(pair.difference().eq(fields()), "{step:?}"),
-                None => assert_eq!(step.part, "claims-by-counts", "only that has parts that rest on it"),
+                None => assert_eq!(step.part, "claims-by-counts", "only this part has dependent parts"),
             }
         }
     }
 
     #[test]
-    fn a_system_in_another_era_than_its_own_is_found_out() {
-        // The comparison that this one replaced: freehold without hygiene has lost five rules besides.
+    fn comparisons_of_more_than_one_part_are_detected() {
+        // The previous comparison: freehold without hygiene has also lost five rules.
         let with = Variant::new(Era::Freehold);
         let pair = Pair { without: with.clone().without(Switch::Hygiene), with };
         assert_eq!(pair.difference().count(), 6);
-        // All three fields of batched draining at once, of which 6.12 brought one.
+        // All three fields of batched draining at once. Linux 6.12 introduced one of them.
         let with = Variant::new(Era::Linux6_1).with(Switch::BatchedDraining);
         let pair = Pair { without: Variant::new(Era::Linux6_1), with };
         assert!(!pair.difference().eq(["batched_decay"]));

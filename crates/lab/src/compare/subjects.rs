@@ -7,31 +7,31 @@ use crate::replay::Measures;
 
 /// A number by which replays are compared.
 pub(super) struct Subject {
-    /// The name, a plural noun that "fewer" and "more" can go before.
+    /// The name: a plural noun that can follow "fewer" and "more".
     pub(super) name: &'static str,
     /// The unit in tables.
     pub(super) unit: &'static str,
     pub(super) kind: Kind,
-    /// Returns the value in a replay with pageblocks of some order.
+    /// Returns the value in a replay with pageblocks of the given order.
     pub(super) of: fn(&Measures, Order) -> f64,
-    /// Returns the machine's own value, if the trace tells it.
+    /// Returns the value of the machine; `None` if the trace lacks it.
     pub(super) machine: fn(&OfMachine<'_>) -> Option<u64>,
 }
 
-/// What a number says of an allocator.
+/// The meaning of a number for an allocator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// What is achieved.
+    /// A result of the allocator.
     Outcome,
-    /// What it costs.
+    /// A cost of the result.
     Cost,
-    /// How it was achieved.
+    /// The way to the result.
     Way,
-    /// A sum whose parts are subjects too.
+    /// A sum whose parts are also subjects.
     Sum,
 }
 
-/// What the machine itself had.
+/// The values of the recorded machine.
 pub(super) struct OfMachine<'r> {
     pub(super) recorded: &'r Recorded,
     pub(super) free_pageblocks: Option<u64>,
@@ -67,7 +67,7 @@ pub(super) static SUBJECTS: [Subject; 20] = [
     reported(subject("steals", "", Kind::Outcome, |m, _| m.locked.steals as f64), |of| fallbacks(of, of.recorded.steals)),
     reported(subject("claims", "", Kind::Outcome, |m, _| m.locked.claims as f64), |of| fallbacks(of, of.recorded.claims)),
     subject("failed requests", "", Kind::Outcome, |m, _| m.failed() as f64),
-    subject("huge pages held at the end", "", Kind::Outcome, |m, _| m.followed.huge_pages_in_use_at_end as f64),
+    subject("huge pages in use at the end", "", Kind::Outcome, |m, _| m.followed.huge_pages_in_use_at_end as f64),
     reported(subject("huge pages refused", "", Kind::Outcome, |m, _| m.followed.huge_page_failures as f64), |of| of.recorded.events.thp_fault_fallback),
     subject("requests answered from another type's block", "", Kind::Outcome, |m, _| m.type_mismatches as f64),
     subject("free blocks on another type's list", "", Kind::Outcome, |m, _| m.locked.hygiene_violations as f64),

@@ -1,4 +1,4 @@
-//! The answer in short: what the machine did, what each era would change, what that costs, how far to believe it.
+//! The summary of a comparison: the recorded machine, the changes by era, their cost, the agreement with the machine.
 
 use freehold::Era;
 use freehold_measure::{Table, grouped};
@@ -12,10 +12,10 @@ use super::subjects::{Kind, SUBJECTS};
 use crate::recorded::Recorded;
 use crate::start::free_pageblocks;
 
-/// The answer in short. Text and page render it, and add nothing.
+/// The summary of a comparison. Text and page render the same content.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Summary {
-    /// The sections, in the order in which they are read.
+    /// The sections in reading order.
     pub sections: Vec<Section>,
 }
 
@@ -24,11 +24,11 @@ pub struct Summary {
 pub struct Section {
     /// The title.
     pub title: String,
-    /// Sentences that belong to the whole section.
+    /// Sentences about the whole section.
     pub lines: Vec<String>,
-    /// Headed lists of clauses, each list with the most important clause first.
+    /// Lists of clauses with their headings, the most important clause of each list first.
     pub lists: Vec<(String, Vec<String>)>,
-    /// Numbers side by side.
+    /// A table of numbers.
     pub table: Option<Table>,
 }
 
@@ -39,22 +39,22 @@ impl Section {
 }
 
 impl Comparison {
-    /// Returns the answer in short.
+    /// Returns the summary.
     pub fn summary(&self) -> Summary {
-        let mut sections = vec![Section::of_lines("What the machine did", machine(self)), steps(self)];
+        let mut sections = vec![Section::of_lines("Recorded machine", machine(self)), steps(self)];
         sections.extend(costs(self));
-        let price = format!("At the same price ({})", self.proactive_baseline.price());
+        let price = format!("At equal cost ({})", self.proactive_baseline.price());
         sections.extend(
             self.proactive_baseline
                 .sentence(&self.replicates)
                 .map(|line| Section::of_lines(&price, vec![line])),
         );
-        sections.push(Section::of_lines("How far to believe it", belief(self)));
+        sections.push(Section::of_lines("Agreement with the machine", agreement(self)));
         Summary { sections }
     }
 }
 
-/// Returns sentences on what the recorded machine did.
+/// Returns sentences on the recorded machine.
 fn machine(comparison: &Comparison) -> Vec<String> {
     let Recorded { events, .. } = &comparison.recorded;
     let failed = comparison.recorded.failures.iter().sum::<u64>();
@@ -63,7 +63,7 @@ fn machine(comparison: &Comparison) -> Vec<String> {
         ("pageblocks claimed", fallbacks(comparison.recorded.claims)),
         ("blocks stolen", fallbacks(comparison.recorded.steals)),
         ("requests failed", Some(failed)),
-        ("huge pages given", events.thp_fault_alloc),
+        ("huge pages allocated", events.thp_fault_alloc),
         ("huge pages refused", events.thp_fault_fallback),
         ("requests that compacted", events.compact_stall),
         ("pages moved", events.pgmigrate_success),
@@ -80,13 +80,13 @@ fn machine(comparison: &Comparison) -> Vec<String> {
         lines.push(format!("{}.", did.join(", ")));
     }
     let best = grouped(comparison.hindsight.end.free_pageblocks);
-    let most = format!("no placement that moves nothing of the start could have left more than {best}");
+    let bound = format!("upper bound without moving pages from the start: {best}");
     lines.push(match &comparison.end {
         Some(end) => {
             let free = grouped(free_pageblocks(&comparison.machine, end));
-            format!("Pageblocks free at its end: {free}; {most}.")
+            format!("Free pageblocks at the end: {free}; {bound}.")
         }
-        None => format!("Its state at the end is not known; {most} pageblocks free."),
+        None => format!("Free pageblocks at the end: not recorded; {bound}."),
     });
     lines
 }
@@ -95,13 +95,13 @@ fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     Some(a?.saturating_add(b.unwrap_or(0)))
 }
 
-/// Returns what changes from each era to the next.
+/// Returns the changes from each era to the next.
 fn steps(comparison: &Comparison) -> Section {
     let replicates = &comparison.replicates;
     let title = if replicates.is_known() {
-        format!("What each era would change (means of {} replays ± standard deviation)", replicates.replays)
+        format!("Changes by era (means of {} replays ± standard deviation)", replicates.replays)
     } else {
-        "What each era would change (one replay: what is chance is not known)".to_owned()
+        "Changes by era (one replay, noise unknown)".to_owned()
     };
     let list = |era: usize| {
         let reported = reported(&replicates.changes(era), &[Kind::Outcome]);
@@ -109,14 +109,14 @@ fn steps(comparison: &Comparison) -> Section {
     };
     let lists = (0..Era::COMPARED.len() - 1).map(list).map(|(name, mut clauses)| {
         if clauses.is_empty() {
-            clauses.push("nothing beyond chance".to_owned());
+            clauses.push("no change beyond noise".to_owned());
         }
         (name, clauses)
     });
     Section { title, lists: lists.collect(), ..Section::default() }
 }
 
-/// Returns the costs that differ between eras by more than chance; `None` if there are none.
+/// Returns the costs that differ between eras by more than noise; `None` if there are none.
 fn costs(comparison: &Comparison) -> Option<Section> {
     let replicates = &comparison.replicates;
     let columns = Era::COMPARED.map(|era| era.name().to_owned());
@@ -131,14 +131,14 @@ fn costs(comparison: &Comparison) -> Option<Section> {
         }
     }
     (!table.rows.is_empty()).then(|| Section {
-        title: "What it costs".to_owned(),
+        title: "Costs".to_owned(),
         table: Some(table),
         ..Section::default()
     })
 }
 
-/// Returns sentences on how far the replays may be believed.
-fn belief(comparison: &Comparison) -> Vec<String> {
+/// Returns sentences on the agreement between replay and machine.
+fn agreement(comparison: &Comparison) -> Vec<String> {
     let mut lines = match &comparison.trust {
         Some(trust) => trust.lines(),
         None => vec![comparison.trust_line()],
@@ -148,7 +148,7 @@ fn belief(comparison: &Comparison) -> Vec<String> {
     if lost > 0 {
         let uncertain: u64 = comparison.gaps.cpus.iter().map(|cpu| cpu.uncertain_pages).sum();
         lines.push(format!(
-            "lost events: {}; of up to {} pages it is not known whether they are free at the end",
+            "lost events: {}; up to {} pages may be free or in use at the end",
             grouped(lost),
             grouped(uncertain)
         ));

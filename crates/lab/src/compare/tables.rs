@@ -12,7 +12,7 @@ use crate::recorded::Recorded;
 use crate::replay::{Measures, ZoneSample};
 use crate::start::{Machine, free_pageblocks, target_of};
 
-/// One row of the overview: its name, and how to get its values.
+/// One row of the overview: its name and the functions for its values.
 struct Measure {
     group: &'static str,
     name: &'static str,
@@ -54,7 +54,7 @@ const RECLAIM: &str = "reclaim";
 const TRACE: &str = "trace";
 const REPLAY: &str = "replay";
 
-/// Every row of the overview except those by order, by zone and of the distance.
+/// The rows of the overview, except rows by order, by zone, and of the difference from the machine.
 #[rustfmt::skip]
 static MEASURES: [Measure; 63] = [
     measure(FALLBACK, "fallback searches", "", |m| Cell::Count(m.locked.fallback_searches)),
@@ -87,7 +87,7 @@ static MEASURES: [Measure; 63] = [
     measure("watermarks", "kswapd wakes for a boost", "", |m| Cell::Count(m.kswapd_wakes)),
     recorded(measure(THP, "huge pages allocated", "", |m| Cell::Count(m.followed.huge_pages)), |r| optional(r.events.thp_fault_alloc)),
     recorded(measure(THP, "huge pages refused", "", |m| Cell::Count(m.followed.huge_page_failures)), |r| optional(r.events.thp_fault_fallback)),
-    measure(THP, "huge pages held at the end", "", |m| Cell::Count(m.followed.huge_pages_in_use_at_end)),
+    measure(THP, "huge pages in use at the end", "", |m| Cell::Count(m.followed.huge_pages_in_use_at_end)),
     recorded(measure(COMPACTION, "direct compaction stalls", "", |m| Cell::Count(m.events.compact_stall)), |r| optional(r.events.compact_stall)),
     recorded(measure(COMPACTION, "direct compaction successes", "", |m| Cell::Count(m.events.compact_success)), |r| optional(r.events.compact_success)),
     recorded(measure(COMPACTION, "direct compaction failures", "", |m| Cell::Count(m.events.compact_fail)), |r| optional(r.events.compact_fail)),
@@ -99,7 +99,7 @@ static MEASURES: [Measure; 63] = [
     recorded(measure(RECLAIM, "direct reclaim stalls", "", |m| Cell::Count(m.events.allocstall)), |r| optional(r.events.allocstall)),
     recorded(measure(RECLAIM, "pages scanned by kswapd", "pages", |_| Cell::Empty), |r| optional(r.events.pgscan_kswapd)),
     recorded(measure(RECLAIM, "pages reclaimed by kswapd", "pages", |_| Cell::Empty), |r| optional(r.events.pgsteal_kswapd)),
-    measure(RECLAIM, "pages that boosts ask of kswapd", "pages", |m| Cell::Count(m.followed.left_to_trace)),
+    measure(RECLAIM, "pages that boosts request from kswapd", "pages", |m| Cell::Count(m.followed.left_to_trace)),
     recorded(measure(RECLAIM, "pages scanned directly", "pages", |m| Cell::Count(m.events.pgscan_direct)), |r| optional(r.events.pgscan_direct)),
     recorded(measure(RECLAIM, "pages reclaimed directly", "pages", |m| Cell::Count(m.events.pgsteal_direct)), |r| optional(r.events.pgsteal_direct)),
     recorded(measure(RECLAIM, "pages swapped out", "pages", |_| Cell::Empty), |r| optional(r.events.pswpout)),
@@ -107,7 +107,7 @@ static MEASURES: [Measure; 63] = [
     recorded(measure(RECLAIM, "refaults of page cache", "pages", |_| Cell::Empty), |r| optional(r.events.workingset_refault_file)),
     measure(TRACE, "allocations", "", |m| Cell::Count(m.followed.allocs)),
     measure(TRACE, "frees", "", |m| Cell::Count(m.followed.frees)),
-    measure(TRACE, "frees of blocks nobody allocated", "", |m| Cell::Count(m.followed.unknown_frees)),
+    measure(TRACE, "frees of blocks without an allocation", "", |m| Cell::Count(m.followed.unknown_frees)),
     measure(TRACE, "blocks moved by compaction", "", |m| Cell::Count(m.followed.moved_by_compaction)),
     measure(TRACE, "of these, freed at their new place", "", |m| Cell::Count(m.followed.moved_then_freed)),
     measure(TRACE, "free blocks that compaction gave back", "", |m| Cell::Count(m.followed.returned_by_compaction)),
@@ -117,16 +117,16 @@ static MEASURES: [Measure; 63] = [
     measure(TRACE, "frees skipped: allocation failed", "", |m| Cell::Count(m.followed.skipped_frees)),
     measure(TRACE, "misaligned events", "", |m| Cell::Count(m.followed.misplaced)),
     measure(TRACE, "lost events", "", |m| Cell::Count(m.followed.lost_events)),
-    measure(TRACE, "blocks still held at the end", "", |m| Cell::Count(m.followed.in_use_at_end)),
+    measure(TRACE, "blocks in use at the end", "", |m| Cell::Count(m.followed.in_use_at_end)),
     measure(REPLAY, "speed", "million events/s", |m| Cell::Real(m.timing.events_per_second / 1e6)),
     measure(REPLAY, "metadata", "bytes/page", |m| Cell::Real(m.metadata_bytes_per_page)),
 ];
 
-/// What the tables of replays are made from.
+/// The input of the tables of replays.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'c> {
     pub(super) machine: &'c Machine,
-    /// The machine's own free blocks at its end.
+    /// The free blocks of the machine at the end.
     pub(super) end: Option<&'c PageTypeInfo>,
     /// The replays, one column for each.
     pub(super) eras: &'c [Measures],
@@ -134,7 +134,7 @@ pub(super) struct Shown<'c> {
     pub(super) distance: Option<&'c EndDistance>,
 }
 
-/// Adds the failures and every measure of variants, without those of the trace and of the replay.
+/// Adds the failures and every measure of variants, except measures of the trace and of the replay itself.
 fn add_rows(table: &mut Table, variants: &[&Measures]) {
     let failed = variants.iter().map(|m| Cell::Count(m.failed())).collect();
     table.push("failures", "all orders", "", failed);
@@ -144,7 +144,7 @@ fn add_rows(table: &mut Table, variants: &[&Measures]) {
     }
 }
 
-/// Leaves out what tells nothing: rows without a number other than 0 and, unless times can be told, times.
+/// Removes rows without a number other than 0 and, unless `times` is set, rows of times.
 pub(super) fn leave_out(table: &mut Table, times: bool) {
     let is_nothing = |cell: &Cell| matches!(cell, Cell::Empty | Cell::Count(0) | Cell::Signed(0));
     table.rows.retain(|row| !row.cells.iter().all(is_nothing) && (times || row.unit != "ns"));
@@ -188,23 +188,23 @@ impl Shown<'_> {
             };
             let group = "distance to the machine's end";
             table.push(group, "free blocks that differ", "", only(Cell::Count(distance.blocks())));
-            table.push(group, "the same", "pages", only(Cell::Count(distance.pages())));
+            table.push(group, "pages of these blocks", "pages", only(Cell::Count(distance.pages())));
             table.push(group, "of the machine's free pages", "%", only(Cell::Real(distance.percent())));
         }
         table
     }
 
-    /// Returns every variant that differs from an era by one part, with a column for each.
+    /// Returns a table with a column for each variant that differs from an era by one part.
     pub(super) fn systems(attributed: &[Attributed]) -> Table {
         let variants: Vec<_> =
             attributed.iter().flat_map(|part| [&part.alone].into_iter().chain(&part.taken_out)).collect();
         let columns = variants.iter().map(|measures| measures.variant.clone()).collect();
-        let mut table = Table::new("One system or rule more, or one less", columns);
+        let mut table = Table::new("Eras with one system or rule added or removed", columns);
         add_rows(&mut table, &variants);
         table
     }
 
-    /// Returns one part of an era alone on the era before, and its era without it.
+    /// Returns a table of one part of an era: alone on the previous era, and its own era without the part.
     pub(super) fn attribution(attribution_input: &AttributionInput<'_>, part: &Attributed) -> Table {
         let step = &part.step;
         let era = attribution_input.eras.iter().find(|era| era.variant == step.after.name());
@@ -224,10 +224,10 @@ impl Shown<'_> {
         table
     }
 
-    /// Returns the whole pageblocks that are free and the mixed pageblocks, against the upper bound.
+    /// Returns the free and mixed pageblocks, next to the upper bound.
     pub(super) fn placement(&self, hindsight: &Hindsight) -> Table {
         let columns = self.columns().into_iter().chain(["best possible".to_owned()]).collect();
-        let mut table = Table::new("Placement, against the best that hindsight allows", columns);
+        let mut table = Table::new("Placement, compared with the best possible", columns);
         let order = self.machine.pageblock_order;
         let machine = self.end.map(|end| free_pageblocks(self.machine, end));
         let at_end = |m: &Measures| m.free_pageblocks_at_end;
@@ -239,7 +239,7 @@ impl Shown<'_> {
         let count = |blocks| Cell::Count(blocks);
         let best = hindsight.end.free_pageblocks;
         push(&format!("{free}, end"), "pageblocks", &|m| count(at_end(m)), optional(machine), count(best));
-        // What moves pages is held against what as many moves could have done.
+        // An era that moves pages is compared with the bound for the same number of moves.
         let moved = |m: &Measures| m.events.pgmigrate_success;
         let with_moves = |pages: u64| hindsight.end_with_moves(pages).free_pageblocks;
         let own_moves = self.recorded.events.pgmigrate_success;
@@ -255,7 +255,7 @@ impl Shown<'_> {
         let of_best =
             machine.zip(own_moves).map_or(Cell::Empty, |(free, pages)| percent(free, with_moves(pages)));
         push(
-            "free at the end, of the best with as many moved",
+            "free at the end, share of the best with as many moved",
             "%",
             &|m| percent(at_end(m), with_moves(moved(m))),
             of_best,
@@ -303,7 +303,7 @@ impl Shown<'_> {
         table
     }
 
-    /// Adds the rows of both indices for a zone and an order.
+    /// Adds the rows of both indices for one zone and order.
     fn add_indices(&self, table: &mut Table, zone: usize, order: Order, group: &str) {
         let rank = self.machine.engine_rank(zone);
         let counts = self.end.and_then(|end| target_of(self.machine, zone, end)).map(|machine| {

@@ -1,4 +1,4 @@
-//! How far a replay in the recorded kernel's own era may be believed.
+//! The agreement between the machine and a replay in the era nearest to its kernel.
 
 use std::fmt;
 
@@ -12,22 +12,22 @@ use crate::error::LabError;
 use crate::recorded::{FallbackCount, Recorded, recorded_fallbacks};
 use crate::replay::{Agreement, Lab, Measures, Options, Variant, nearest_era};
 
-/// The bound of the difference in free pages of one type, in percent of the machine's free pages of that type.
+/// The limit for the difference in free pages of one type, in percent of the machine's free pages of that type.
 const MOST_OF_TYPE: f64 = 10.0;
 
-/// The bound of the differences of all types together, in percent of the machine's free pages.
+/// The limit for the sum of the differences of all types, in percent of the machine's free pages.
 const MOST_OF_FREE: f64 = 5.0;
 
-/// The bound of the difference in pages on CPUs' lists, in percent of the machine's.
+/// The limit for the difference in pages on per-CPU lists, in percent of the machine's pages.
 const MOST_OF_LISTS: f64 = 10.0;
 
-/// The bound of the difference in whole pageblocks that are free, in percent of the machine's.
+/// The limit for the difference in free pageblocks, in percent of the machine's free pageblocks.
 const MOST_OF_PAGEBLOCKS: f64 = 5.0;
 
-/// The bound of the differences of all pairs of types in fallback events, in percent of the machine's events.
+/// The limit for the sum of the differences in fallback events by pair of types, in percent of the machine's events.
 const MOST_OF_FALLBACKS: f64 = 10.0;
 
-/// What a replay is held against: the columns of [`trust_table`].
+/// The five checks: the columns of [`trust_table`].
 pub(crate) const SUBJECTS: [&str; 5] = [
     "free pages of a type",
     "free pages of all types",
@@ -39,53 +39,53 @@ pub(crate) const SUBJECTS: [&str; 5] = [
 /// The columns of [`trust_table`] that count allocations.
 const AGREED: [&str; 3] = ["own frame", "own pageblock", "pageblock of own type"];
 
-/// How far a replay in the recorded kernel's own era is from the machine itself.
+/// The differences between the machine and a replay in the era nearest to its kernel.
 ///
-/// The figures of the other eras are as believable as those of this one: what a replay cannot know, such as where
-/// compaction moved pages to, it does not know for any era.
+/// The results of other eras are as reliable as those of this era: information that the trace lacks, such as the
+/// places to which compaction moved pages, is missing in the replays of all eras.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Trust {
     /// The era nearest to the recorded kernel.
     pub variant: String,
-    /// The recorded kernel's release.
+    /// The release of the recorded kernel.
     pub kernel_release: String,
-    /// What is compared, as far as it was recorded.
+    /// The checks for which the trace has data.
     pub parts: Vec<TrustPart>,
-    /// How the start was obtained: read from the machine, or a fit, and why.
+    /// The origin of the start state: read from the machine, or a fit, with the reason.
     pub start: String,
-    /// How the answers agree with the machine's, allocation by allocation.
+    /// The agreement of the answers with those of the machine, allocation by allocation.
     pub agreement: Agreement,
 }
 
-/// One thing in which a replay is held against the machine.
+/// One check of a replay against the machine.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TrustPart {
-    /// What is compared.
+    /// The compared number.
     pub what: &'static str,
-    /// Where the difference is largest, if there are several differences.
+    /// The largest of several differences.
     pub worst: Option<String>,
-    /// The replay's number: that of the largest difference, or of all together.
+    /// The number in the replay: of the largest difference, or of all together.
     pub replay: u64,
-    /// The machine's number.
+    /// The number on the machine.
     pub machine: u64,
-    /// How far the replay is off. Differences of types do not cancel each other.
+    /// The difference between replay and machine. Differences of types do not cancel each other.
     ///
     /// Units: percent of the machine's number.
     pub percent: f64,
-    /// The bound of `percent`.
+    /// The limit for `percent`.
     pub most: f64,
 }
 
 impl TrustPart {
-    /// Returns true if the replay is within the bound.
+    /// Returns true if the difference is within the limit.
     pub fn is_kept(&self) -> bool {
         self.percent <= self.most
     }
 }
 
 impl Trust {
-    /// Compares the era nearest to the recorded kernel with what the machine did; `None` if the release is
-    /// unknown or `eras` do not have that era.
+    /// Compares the era nearest to the recorded kernel with the machine; `None` if the release is unknown or `eras`
+    /// lacks that era.
     pub(super) fn new(
         lab: &Lab<'_>,
         eras: &[Measures],
@@ -101,7 +101,7 @@ impl Trust {
             let least = pages_of(zones, |zone| &zone.machine) / 100;
             lists_part(measures.percpu_pages_at_end, machine, least)
         }));
-        // A trace whose origin does not name its events may have been recorded without this one.
+        // A trace whose origin does not name its events may have been recorded without fallback events.
         let named = lab.trace.origin.events.iter().any(|event| event.ends_with("mm_page_alloc_extfrag"));
         if recorded.has_fallbacks || named {
             let replayed = measures.samples.iter().flat_map(|sample| &sample.fallbacks);
@@ -112,29 +112,28 @@ impl Trust {
         Some(Self { variant, kernel_release, parts, start, agreement: measures.agreement.clone() })
     }
 
-    /// Returns the lines on the start and on the answers, allocation by allocation.
+    /// Returns a line on the start state and a line on the agreement, allocation by allocation.
     pub fn start_and_answers(&self) -> [String; 2] {
         [self.start.clone(), format!("event by event: {}", self.agreement)]
     }
 
-    /// Returns true if every part that was recorded is within its bound and at least one part was recorded.
+    /// Returns true if at least one check was possible and all differences are within their limits.
     pub fn is_kept(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(TrustPart::is_kept)
     }
 
-    /// Returns the same in a few sentences: how many parts are within their bounds, which, and which are not.
+    /// Returns sentences on the checks: the number that agree, the checks that agree, and the others.
     pub(super) fn lines(&self) -> Vec<String> {
         let Self { variant, kernel_release, parts, .. } = self;
         let of = |kept: bool| parts.iter().filter(move |part| part.is_kept() == kept);
         let (reported, kept) = (parts.len(), of(true).count());
         let mut lines = vec![format!(
-            "{variant}, the era nearest to {kernel_release}, keeps {kept} of {reported} bounds against the machine."
+            "{variant}, the era nearest to {kernel_release}: replay agrees with the machine on {kept} of {reported} \
+             checks."
         )];
-        for (kept, title) in
-            [(true, "within bounds"), (false, "too far off, so not to be believed of any era")]
-        {
+        for (kept, title) in [(true, "agreement"), (false, "no agreement, so not reliable for any era")] {
             let named: Vec<_> = of(kept)
-                .map(|part| format!("{} ({:.1} % off, bound {} %)", part.what, part.percent, part.most))
+                .map(|part| format!("{} ({:.1} % off, limit {} %)", part.what, part.percent, part.most))
                 .collect();
             lines.extend((!named.is_empty()).then(|| format!("{title}: {}", named.join(", "))));
         }
@@ -143,8 +142,8 @@ impl Trust {
 }
 
 impl Lab<'_> {
-    /// Replays the era nearest to the recorded kernel alone and holds it against the machine; `None` if the
-    /// trace does not name its kernel.
+    /// Replays only the era nearest to the recorded kernel and compares it with the machine; `None` if the trace does
+    /// not name its kernel.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -157,13 +156,14 @@ impl Lab<'_> {
     }
 }
 
-/// Returns a table with a row for each trace: how far its replay is off, and how many parts are within bounds.
+/// Returns a table with a row for each trace: the differences, and the number of checks that agree.
 pub fn trust_table(traces: &[(String, Trust)]) -> Table {
     let bounds = [MOST_OF_TYPE, MOST_OF_FREE, MOST_OF_LISTS, MOST_OF_PAGEBLOCKS, MOST_OF_FALLBACKS];
     let columns = SUBJECTS.iter().zip(bounds).map(|(what, most)| format!("{what} (≤ {most} %)"));
-    let columns = columns.chain(["parts kept".to_owned(), "parts told".to_owned()]);
+    let columns = columns.chain(["checks that agree".to_owned(), "checks".to_owned()]);
     let columns = columns.chain(AGREED.map(str::to_owned)).collect();
-    let mut table = Table::new("How far replays in the recorded kernel's own era are off", columns);
+    let mut table =
+        Table::new("Differences between the machine and a replay in the era nearest to its kernel", columns);
     for (name, trust) in traces {
         let of = |what: &&str| {
             let part = trust.parts.iter().find(|part| part.what == *what);
@@ -203,7 +203,7 @@ fn free_parts(order: Order, zones: &[ZoneDistance]) -> Vec<TrustPart> {
             (format!("{} {kind}", zone.zone), both)
         })
     });
-    // A type that nearly nothing is free of is held against a hundredth of all.
+    // A type with almost no free pages is compared with a hundredth of all free pages.
     let off = |&(_, (replay, machine)): &(String, (u64, u64))| {
         percent(u64::abs_diff(replay, machine), machine.max(free / 100))
     };
@@ -242,13 +242,13 @@ fn free_parts(order: Order, zones: &[ZoneDistance]) -> Vec<TrustPart> {
     ]
 }
 
-/// Compares the pages on CPUs' lists; if the machine has fewer than `least`, against that many.
+/// Compares the pages on per-CPU lists. If the machine has fewer than `least`, the percentage refers to `least`.
 fn lists_part(replay: u64, machine: u64, least: u64) -> TrustPart {
     let percent = percent(replay.abs_diff(machine), machine.max(least));
     TrustPart { what: SUBJECTS[2], worst: None, replay, machine, percent, most: MOST_OF_LISTS }
 }
 
-/// Fallback events by the type wanted, then by the type found.
+/// Fallback events by requested type, then by the type of the found block.
 type Pairs = [[u64; MIGRATETYPES]; MIGRATETYPES];
 
 fn by_pair<'f>(counts: impl IntoIterator<Item = &'f FallbackCount>) -> Pairs {
@@ -259,8 +259,7 @@ fn by_pair<'f>(counts: impl IntoIterator<Item = &'f FallbackCount>) -> Pairs {
     pairs
 }
 
-/// Compares fallback events pair by pair: what is too many of one pair does not make up for what is too few of
-/// another.
+/// Compares fallback events pair by pair, so that too many events of one pair do not cancel too few of another.
 fn fallback_part(replay: &Pairs, machine: &Pairs) -> TrustPart {
     let sum = |pairs: &Pairs| pairs.iter().flatten().sum::<u64>();
     let all = Migratetype::ALL.into_iter().flat_map(|wanted| Migratetype::ALL.map(|found| (wanted, found)));
@@ -271,7 +270,7 @@ fn fallback_part(replay: &Pairs, machine: &Pairs) -> TrustPart {
     let differences: u64 = all.clone().map(off).sum();
     let worst = all.max_by_key(|&pair| off(pair)).filter(|&pair| off(pair) > 0).map(|pair| {
         let (wanted, found) = pair;
-        format!("{wanted} from {found} {} against {}", grouped(both(pair).0), grouped(both(pair).1))
+        format!("{wanted} from {found}: replay {}, machine {}", grouped(both(pair).0), grouped(both(pair).1))
     });
     TrustPart {
         what: SUBJECTS[4],
@@ -284,18 +283,22 @@ fn fallback_part(replay: &Pairs, machine: &Pairs) -> TrustPart {
 }
 
 impl fmt::Display for Trust {
-    /// Writes one line: what differs, by how much, and whether each difference is within its bound.
+    /// Writes one line: each difference, and whether it is within its limit.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, the era nearest to {}, against the machine:", self.variant, self.kernel_release)?;
+        write!(
+            f,
+            "{}, the era nearest to {}, compared with the machine:",
+            self.variant, self.kernel_release
+        )?;
         for part in &self.parts {
             let (replay, machine) = (grouped(part.replay), grouped(part.machine));
-            write!(f, " {} {replay} against {machine} ({:.1} % off", part.what, part.percent)?;
+            write!(f, " {}: replay {replay}, machine {machine} ({:.1} % off", part.what, part.percent)?;
             if let Some(worst) = &part.worst {
                 write!(f, "; {worst}")?;
             }
-            f.write_str(if part.is_kept() { ");" } else { "), too far;" })?;
+            f.write_str(if part.is_kept() { ");" } else { "), beyond the limit;" })?;
         }
-        f.write_str(if self.is_kept() { " within bounds" } else { " not within bounds" })
+        f.write_str(if self.is_kept() { " all checks agree" } else { " not all checks agree" })
     }
 }
 
@@ -328,7 +331,7 @@ mod tests {
         free
     }
 
-    /// Returns the parts that are not kept by a replay that ends with these free blocks.
+    /// Returns the checks that fail for a replay with these free blocks at the end.
     fn too_far(replay: &Blocks) -> Vec<&'static str> {
         let parts = free_parts(ORDER, &[zone(replay)]);
         parts.iter().filter(|part| !part.is_kept()).map(|part| part.what).collect()
@@ -342,13 +345,13 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_error_in_free_memory_breaks_each_bound() {
+    fn planted_errors_in_free_memory_fail_the_checks() {
         assert!(too_far(&machine()).is_empty());
         assert!(too_far(&changed(Migratetype::Unmovable, 0, 90)).is_empty());
         assert_eq!(too_far(&changed(Migratetype::Unmovable, 0, 110)), [SUBJECTS[0]]);
         assert_eq!(too_far(&changed(Migratetype::Movable, 0, 700)), [SUBJECTS[1]]);
         assert!(too_far(&changed(Migratetype::Movable, 9, 1)).is_empty());
-        // A pageblock in pieces: as many pages, none of them too many of a type.
+        // Two split pageblocks: the same number of pages of each type.
         let mut pieces = changed(Migratetype::Movable, 9, -2);
         pieces[Migratetype::Movable.index()][8] += 4;
         assert_eq!(too_far(&pieces), [SUBJECTS[3]]);
@@ -359,14 +362,14 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_error_on_cpus_lists_breaks_the_bound() {
+    fn planted_errors_on_per_cpu_lists_fail_the_check() {
         assert!(lists_part(70_000, 77_000, 0).is_kept());
         assert!(!lists_part(40_045, 77_855, 0).is_kept());
         assert!(!lists_part(4_247, 0, 540).is_kept() && lists_part(50, 0, 540).is_kept());
     }
 
     #[test]
-    fn planted_errors_of_two_pairs_break_the_bound_though_the_sum_is_right() {
+    fn planted_errors_of_two_pairs_with_equal_sums_fail_the_check() {
         let mut machine = Pairs::default();
         machine[0][1] = 1470;
         machine[1][2] = 24_076;
@@ -376,11 +379,11 @@ mod tests {
         let part = fallback_part(&replay, &machine);
         assert_eq!(part.replay, part.machine);
         assert!(!part.is_kept(), "{part:?}");
-        assert!(!fallback_part(&replay, &Pairs::default()).is_kept(), "where the machine had none");
+        assert!(!fallback_part(&replay, &Pairs::default()).is_kept(), "the machine had no fallback");
     }
 
     #[test]
-    fn the_line_says_what_is_too_far() {
+    fn the_line_names_checks_that_fail() {
         let parts = vec![lists_part(95, 100, 0), lists_part(40, 100, 0)];
         let mut trust = Trust {
             variant: "linux-6.12".into(),
@@ -390,11 +393,14 @@ mod tests {
             agreement: Agreement::default(),
         };
         let line = trust.to_string();
-        assert!(line.contains("lists 95 against 100 (5.0 % off); pages"), "{line}");
-        assert!(line.ends_with("40 against 100 (60.0 % off), too far; not within bounds"), "{line}");
+        assert!(line.contains("lists: replay 95, machine 100 (5.0 % off); pages"), "{line}");
+        assert!(
+            line.ends_with("replay 40, machine 100 (60.0 % off), beyond the limit; not all checks agree"),
+            "{line}"
+        );
         trust.parts.pop();
         assert!(trust.is_kept());
         trust.parts.clear();
-        assert!(!trust.is_kept(), "nothing told is nothing kept");
+        assert!(!trust.is_kept(), "no check is no agreement");
     }
 }

@@ -1,4 +1,4 @@
-//! What is changed against the recordings.
+//! The change to predict.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use freehold::{Era, Switch};
 use super::error::PredictError;
 use crate::sweep::{Knob, Value};
 
-/// What is changed against the recordings: one knob of the sweep, or several.
+/// The change to predict: one or several knobs of the sweep, with their new values.
 #[derive(Clone, Debug)]
 pub struct Change {
     turned: Vec<(Knob, Value)>,
 }
 
-/// One knob with its value.
+/// One knob with its new value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turned {
     /// Another generation of the allocator.
@@ -28,7 +28,7 @@ impl Change {
     /// Returns a change of some knobs.
     ///
     /// # Errors
-    /// No knob, or a knob twice.
+    /// There is no knob, or a knob is given twice.
     pub fn new(turned: Vec<(Knob, Value)>) -> Result<Self, PredictError> {
         let names: Vec<_> = turned.iter().map(|(knob, _)| knob.name).collect();
         if names.is_empty() {
@@ -45,7 +45,7 @@ impl Change {
         &self.turned
     }
 
-    /// Returns what each knob changes.
+    /// Returns the knobs in a form to match on.
     pub(super) fn each(&self) -> impl Iterator<Item = Turned> + '_ {
         self.turned.iter().filter_map(|(knob, value)| match (Switch::from_name(knob.name), value) {
             (Some(switch), Value::Word(word)) => Some(Turned::Switch(switch, word == "on")),
@@ -54,7 +54,7 @@ impl Change {
         })
     }
 
-    /// Returns the value of a setting after the change; `None` if the change leaves it.
+    /// Returns the value of a setting after the change; `None` if the change does not include the setting.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.each().find_map(|turned| match turned {
             Turned::Number(knob, number) if knob == name => Some(number),
@@ -67,12 +67,12 @@ impl Change {
         self.each().all(|turned| matches!(turned, Turned::Number(..)))
     }
 
-    /// Returns true if the kernel becomes another one, and nothing else changes.
+    /// Returns true if the change replaces the kernel, and nothing else changes.
     pub fn is_only_another_kernel(&self) -> bool {
         self.is_another_kernel() && self.each().count() == 1
     }
 
-    /// Returns true if all of the kernel becomes another one.
+    /// Returns true if the change replaces the whole kernel.
     pub(super) fn is_another_kernel(&self) -> bool {
         self.each().any(|turned| matches!(turned, Turned::Era(_)))
     }
@@ -103,7 +103,7 @@ impl fmt::Display for Change {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a change as it is given on the command line.
+    /// Returns a change in the form of the command line.
     pub(in crate::predict) fn change(texts: &[&str]) -> Result<Change, PredictError> {
         let turned = texts.iter().map(|text| {
             let (name, value) = text.split_once('=').expect("KNOB=VALUE");
@@ -115,7 +115,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_change_says_what_it_changes() {
+    fn a_change_prints_its_knobs() {
         let all = change(&["era=linux-7.3", "counts=on", "hygiene=off", "watermark_boost_factor=0"]);
         let all = all.expect("a change");
         assert_eq!(all.to_string(), "linux-7.3, with counts, without hygiene, watermark_boost_factor=0");
@@ -125,7 +125,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn no_knob_and_a_knob_twice_are_errors() {
+    fn no_knob_and_duplicate_knobs_are_errors() {
         assert!(matches!(change(&[]), Err(PredictError::NoChange)));
         let twice = change(&["defrag_mode=1", "defrag_mode=0"]);
         assert!(matches!(twice, Err(PredictError::TurnedTwice { knob: "defrag_mode" })));

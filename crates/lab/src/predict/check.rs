@@ -1,4 +1,4 @@
-//! Whether recordings go together, and whether they can show a change.
+//! Checks of recordings: one machine, one kernel and one setting on each side.
 
 use freehold::Era;
 
@@ -6,10 +6,10 @@ use super::change::{Change, Turned};
 use super::error::PredictError;
 use super::facts::Facts;
 
-/// How many times as many pages one recording of the same work may ask for as another.
+/// The largest ratio of requested pages between two recordings of the same work.
 const MOST_TIMES: u64 = 2;
 
-/// The settings that older kernels do not have, with the first kernel that has each.
+/// The settings that older kernels lack, with the first kernel that has each.
 const SINCE: [(&str, (u32, u32)); 5] = [
     ("watermark_scale_factor", (4, 6)),
     ("watermark_boost_factor", (5, 0)),
@@ -18,12 +18,12 @@ const SINCE: [(&str, (u32, u32)); 5] = [
     ("defrag_mode", (6, 15)),
 ];
 
-/// Checks that `before` are recordings of one machine, kernel and setting which the change would change, and that
-/// `against`, if there are any, are recordings of that machine under the change. Returns what could not be checked, a
-/// sentence each.
+/// Checks that `before` are recordings of one machine, kernel and setting that differ from the change, and that
+/// `against` are recordings of that machine under the change. Returns a sentence for each property that could not be
+/// checked.
 ///
 /// # Errors
-/// The first thing that is wrong, with the recording.
+/// The first problem, with the name of its recording.
 pub fn check_settings(
     change: &Change,
     before: &[Facts],
@@ -49,11 +49,10 @@ pub fn check_settings(
     against.first().map_or(Ok(Vec::new()), |other| shows(change, first, era, other))
 }
 
-/// Checks that recordings of the same work ask for about as many pages.
+/// Checks that recordings of the same work request about the same number of pages.
 ///
 /// # Errors
-/// The first recording that asks for more than twice as many pages as one before it or fewer than half of them, or for
-/// none at all.
+/// The first recording that requests more than twice or less than half of the pages of an earlier one, or no pages.
 pub fn check_lengths(recordings: &[(&str, u64)]) -> Result<(), PredictError> {
     for (number, &(name, pages)) in recordings.iter().enumerate() {
         if pages == 0 {
@@ -104,13 +103,9 @@ fn release(facts: &Facts) -> String {
     if release.is_empty() { "an unnamed kernel".to_owned() } else { release.clone() }
 }
 
-/// Checks that the settings that both recordings tell, and that are `observed_values`, are the same.
-fn same_settings(
-    first: &Facts,
-    facts: &Facts,
-    observed_values: impl Fn(&str) -> bool,
-) -> Result<(), PredictError> {
-    for name in facts.setting_names().filter(|name| observed_values(name)) {
+/// Checks that the settings in both recordings whose names pass `compared` have equal values.
+fn same_settings(first: &Facts, facts: &Facts, compared: impl Fn(&str) -> bool) -> Result<(), PredictError> {
+    for name in facts.setting_names().filter(|name| compared(name)) {
         if let Some((own, expected)) = facts.setting(name).zip(first.setting(name))
             && own != expected
         {
@@ -125,7 +120,7 @@ fn same_settings(
     Ok(())
 }
 
-/// Checks that the recorded kernel has what is changed, and has it otherwise.
+/// Checks that the recorded kernel has the changed settings, with other values.
 fn would_change(change: &Change, first: &Facts, era: Era) -> Result<(), PredictError> {
     let mut switches = era.switches();
     let mut is_number_new = false;
@@ -142,11 +137,11 @@ fn would_change(change: &Change, first: &Facts, era: Era) -> Result<(), PredictE
     if switches != era.switches() || is_number_new {
         return Ok(());
     }
-    Err(PredictError::Already { name: first.name.clone(), change: told(change, era) })
+    Err(PredictError::Already { name: first.name.clone(), change: described(change, era) })
 }
 
-/// Returns the change, with the era that already is so if it is not a setting.
-fn told(change: &Change, era: Era) -> String {
+/// Returns the change as text. For a change of the kernel, adds the era nearest to the recorded kernel.
+fn described(change: &Change, era: Era) -> String {
     if change.keeps_kernel() {
         change.to_string()
     } else {
@@ -167,7 +162,7 @@ fn has(first: &Facts, knob: &'static str) -> Result<(), PredictError> {
     Err(PredictError::Lacking { name: first.name.clone(), release: release(first), knob, since })
 }
 
-/// Checks that a recording was made under the change. Returns what could not be checked.
+/// Checks that a recording was made under the change. Returns a sentence for each property that could not be checked.
 fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<String>, PredictError> {
     let same = |setting: String| PredictError::Same {
         name: other.name.clone(),
@@ -195,10 +190,10 @@ fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<
                         change: change.to_string(),
                     });
                 }
-                None => unchecked.push(format!(
-                    "{}: {knob} was not recorded; that it was {number} is taken on trust",
-                    other.name
-                )),
+                None => {
+                    unchecked
+                        .push(format!("{}: {knob} was not recorded; assumed to be {number}", other.name));
+                }
             },
             Turned::Era(wanted) => {
                 let expected = nearest_of(wanted);
@@ -206,10 +201,10 @@ fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<
                     same_era(change, first, era, other, expected)?;
                 }
                 if expected != Some(wanted) {
-                    unchecked.push(untraced(other, turned));
+                    unchecked.push(unrecorded(other, turned));
                 }
             }
-            Turned::Switch(..) => unchecked.push(untraced(other, turned)),
+            Turned::Switch(..) => unchecked.push(unrecorded(other, turned)),
         }
     }
     let is_turned = |name: &str| change.number(name).is_some();
@@ -219,11 +214,11 @@ fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<
     Ok(unchecked)
 }
 
-fn untraced(other: &Facts, turned: Turned) -> String {
-    format!("{}: no recording tells {turned}; it is taken on trust", other.name)
+fn unrecorded(other: &Facts, turned: Turned) -> String {
+    format!("{}: recordings do not show {turned}; assumed", other.name)
 }
 
-/// Returns the era that is nearest to the kernels of an era, by their releases; `None` if it may be any.
+/// Returns the era nearest to the kernel releases of an era; `None` if any release may belong to the era.
 fn nearest_of(era: Era) -> Option<Era> {
     match era {
         Era::Linux7_3Counts | Era::Linux7_3Tidying => Some(Era::Linux7_3),
@@ -232,7 +227,7 @@ fn nearest_of(era: Era) -> Option<Era> {
     }
 }
 
-/// Checks that a recording's kernel is nearest to the era that is foretold.
+/// Checks that the kernel of a recording is nearest to the era of the change.
 fn same_era(
     change: &Change,
     first: &Facts,
@@ -260,7 +255,7 @@ mod tests {
     use super::super::change::tests::change;
     use super::*;
 
-    /// Returns the facts of a recording, made at some time under some settings.
+    /// Returns the facts of a recording under some settings.
     fn facts(name: &str, release: &str, settings: &[(&str, &str)]) -> Facts {
         facts_of(name, release, settings, |_, _| ())
     }
@@ -288,7 +283,7 @@ mod tests {
         facts(name, "6.18.1", &[(BOOST, boost), ("swappiness", "60")])
     }
 
-    /// Returns what is wrong, in words; none of `words` may be missing.
+    /// Checks that the recordings are refused with an error that contains all of `words`.
     #[track_caller]
     fn refused(change_of: &str, before: &[Facts], against: &[Facts], words: &[&str]) {
         let change = change(&[change_of]).expect("a change");
@@ -296,11 +291,11 @@ mod tests {
         for word in words {
             assert!(said.contains(word), "no {word:?} in: {said}");
         }
-        assert!(said.contains(';') && !said.contains('\n'), "one sentence with what to do: {said}");
+        assert!(said.contains(';') && !said.contains('\n'), "one sentence with an action: {said}");
     }
 
     #[test]
-    fn recordings_of_a_setting_and_of_another_go_together() {
+    fn recordings_before_and_under_the_change_are_accepted() {
         let change = change(&["watermark_boost_factor=0"]).expect("a change");
         let (before, against) = ([boosted("a", "15000"), boosted("b", "15000")], [boosted("c", "0")]);
         assert_eq!(check_settings(&change, &before, &against), Ok(Vec::new()));
@@ -311,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_kernels_and_settings_are_one_on_each_side() {
+    fn each_side_has_one_machine_kernel_and_setting() {
         let first = || boosted("a", "15000");
         let set = "watermark_boost_factor=0";
         let other = |edit| facts_of("b", "6.18.1", &[(BOOST, "15000")], edit);
@@ -332,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_change_nothing_is_refused() {
+    fn a_change_without_effect_is_refused() {
         refused(
             "watermark_boost_factor=15000",
             &[boosted("a", "15000")],
@@ -359,7 +354,7 @@ mod tests {
             refused(knob, &[facts("a", release, &[])], &[], &[release, "since", since]);
             refused(knob, &[facts("a", release, &[("swappiness", "60")])], &[], &[since]);
         }
-        // New enough, and yet built without it.
+        // A new kernel that was built without the setting.
         refused(
             "extfrag_threshold=0",
             &[facts("a", "6.18.1", &[("swappiness", "60")])],
@@ -372,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn recordings_against_show_the_change() {
+    fn recordings_under_another_change_are_refused() {
         let a = [boosted("a", "15000")];
         let set = "watermark_boost_factor=0";
         refused(set, &a, &[boosted("b", "15000")], &["b: ", "the same setting as a", "--against"]);
@@ -388,12 +383,12 @@ mod tests {
             |of: &str, release| check_settings(&change(&[of]).expect("a change"), &a, &[on("b", release)]);
         assert_eq!(checked(era, "6.1.9"), Ok(Vec::new()));
         let notes = checked("era=linux-7.3-counts", "7.3.0-counts").expect("a kernel with patches");
-        assert!(notes[0].contains("taken on trust"), "{notes:?}");
+        assert!(notes[0].contains("assumed"), "{notes:?}");
         assert!(checked("era=linux-7.3-counts", "6.12.1").is_err());
     }
 
     #[test]
-    fn lengths_are_within_a_factor_of_two() {
+    fn lengths_must_be_within_a_factor_of_two() {
         assert_eq!(check_lengths(&[("a", 100), ("b", 200), ("c", 150)]), Ok(()));
         let between = check_lengths(&[("a", 100), ("b", 200), ("c", 99)]).expect_err("refused").to_string();
         assert!(between.starts_with("c: 99") && between.contains("200 in b"), "{between}");

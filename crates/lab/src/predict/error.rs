@@ -1,11 +1,11 @@
-//! Why nothing can be foretold from these recordings.
+//! Errors of a prediction.
 
-/// Why nothing can be foretold from these recordings. Each says what is wrong, where, and what to do.
+/// A prediction is impossible. Each message names the problem, the recording, and the action to take.
 #[derive(PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PredictError {
-    /// Nothing is changed.
-    #[error("nothing is changed, so there is nothing to foretell; name a setting, an era or a switch")]
+    /// No change is given.
+    #[error("no change is given, so there is nothing to predict; name a setting, an era or a switch")]
     NoChange,
     /// A knob is given twice.
     #[error("{knob} is given twice; give it one value")]
@@ -18,9 +18,9 @@ pub enum PredictError {
     Machine {
         /// The recording.
         name: String,
-        /// The recording that it is held against.
+        /// The recording that it is compared with.
         first: String,
-        /// What differs.
+        /// The difference.
         what: String,
     },
     /// Recordings of different kernels.
@@ -28,11 +28,11 @@ pub enum PredictError {
     Kernel {
         /// The recording.
         name: String,
-        /// Its kernel.
+        /// The kernel of the recording.
         release: String,
-        /// The recording that it is held against.
+        /// The recording that it is compared with.
         first: String,
-        /// The kernel of that one.
+        /// The kernel of `first`.
         expected: String,
     },
     /// Recordings under different settings.
@@ -44,9 +44,9 @@ pub enum PredictError {
         name: String,
         /// The setting that differs, with its value.
         setting: String,
-        /// The recording that it is held against.
+        /// The recording that it is compared with.
         first: String,
-        /// The value there.
+        /// The value in `first`.
         expected: String,
     },
     /// A recording is given twice.
@@ -54,18 +54,19 @@ pub enum PredictError {
     Twice {
         /// The recording.
         name: String,
-        /// The recording that it equals.
+        /// The equal recording.
         first: String,
     },
-    /// The recorded kernel is not known.
+    /// The recorded kernel is unknown.
     #[error(
-        "{name}: the recorded kernel is not known, so its era is not either; record again, or import with --kernel-release"
+        "{name}: the recorded kernel is not known, and neither is its era; record again, or import with \
+         --kernel-release"
     )]
     UnknownKernel {
         /// The recording.
         name: String,
     },
-    /// The recorded kernel has no such setting.
+    /// The recorded kernel lacks the setting.
     #[error("{name}: the recorded kernel, {release}, has no {knob}{since}; name a setting that it has")]
     Lacking {
         /// The recording.
@@ -74,10 +75,10 @@ pub enum PredictError {
         release: String,
         /// The setting.
         knob: &'static str,
-        /// The first kernel that has it.
+        /// A clause with the first kernel that has the setting; may be empty.
         since: String,
     },
-    /// The recordings were made under the changed setting.
+    /// The recordings before the change already have the new setting.
     #[error("{name}: recorded under the same setting, {change}, so nothing would change; name another value")]
     Already {
         /// The recording.
@@ -85,44 +86,45 @@ pub enum PredictError {
         /// The change.
         change: String,
     },
-    /// What is to show the change was recorded without it.
+    /// A recording given to `--against` was made without the change.
     #[error(
         "{name}: recorded under the same setting as {first}, {setting}; give recordings under {change} to --against"
     )]
     Same {
         /// The recording.
         name: String,
-        /// The recording that it is held against.
+        /// The recording that it is compared with.
         first: String,
         /// The setting.
         setting: String,
         /// The change.
         change: String,
     },
-    /// What is to show the change was recorded under another one.
+    /// A recording given to `--against` was made under another change.
     #[error("{name}: recorded under {setting}; give recordings under {change} to --against")]
     Other {
         /// The recording.
         name: String,
-        /// The setting that it was recorded under.
+        /// The setting of the recording.
         setting: String,
         /// The change.
         change: String,
     },
     /// Recordings of very different lengths.
     #[error(
-        "{name}: {pages} pages asked for, but {expected} in {first}, more than {times} times as many or as few; give recordings of the same work"
+        "{name}: {pages} pages requested, but {expected} in {first}, more than {times} times as many or as few; give \
+         recordings of the same work"
     )]
     Length {
         /// The recording.
         name: String,
-        /// The pages that it asks for.
+        /// The pages that it requests.
         pages: u64,
-        /// The recording that it is held against.
+        /// The recording that it is compared with.
         first: String,
-        /// The pages that that one asks for.
+        /// The pages that `first` requests.
         expected: u64,
-        /// The bound.
+        /// The largest accepted ratio.
         times: u64,
     },
     /// A recording without allocations.

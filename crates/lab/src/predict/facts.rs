@@ -1,4 +1,4 @@
-//! What the head of a recording tells of the machine, the kernel and the settings.
+//! The machine, the kernel and the settings in the header of a recording.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use freehold_trace::{Origin, Snapshot};
 
 use crate::replay::nearest_era;
 
-/// What the head of a recording tells of the machine, the kernel and the settings.
+/// The machine, the kernel and the settings in the header of a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
-    /// The path by which the recording was given.
+    /// The path of the recording, as given by the user.
     pub name: String,
-    /// The recorded kernel; empty if it is not known.
+    /// The release of the recorded kernel; empty if unknown.
     pub kernel_release: String,
     pub(super) cpus: u32,
     pub(super) page_bytes: u64,
-    /// Node, name, first frame and spanned pages of each zone that has pages.
+    /// The node, name, first frame and spanned pages of each zone with pages.
     pub(super) zones: Vec<(u32, String, u64, u64)>,
-    /// The settings of the kernel, by name; those that were not recorded are missing.
+    /// The recorded settings of the kernel, by name.
     settings: BTreeMap<String, String>,
-    /// What no two recordings have in common.
+    /// Values that differ between any two recordings.
     identity: (Origin, u64, BTreeMap<String, u64>),
 }
 
 impl Facts {
-    /// Reads the facts from the head of a recording.
+    /// Reads the facts from the header of a recording.
     pub fn new(name: impl Into<String>, origin: &Origin, start: &Snapshot) -> Self {
         let with_pages = start.zones.iter().filter(|zone| zone.spanned > 0);
         let zones = with_pages.map(|zone| (zone.node, zone.name.clone(), zone.start_pfn, zone.spanned));
@@ -44,7 +44,7 @@ impl Facts {
         }
     }
 
-    /// Returns the era nearest to the recorded kernel; `None` if the kernel is not known.
+    /// Returns the era nearest to the recorded kernel; `None` if the kernel is unknown.
     pub fn era(&self) -> Option<Era> {
         nearest_era(&self.kernel_release)
     }
@@ -54,12 +54,12 @@ impl Facts {
         self.settings.get(name).map(|value| value.trim())
     }
 
-    /// Returns the recorded value of a setting that is a number.
+    /// Returns the recorded value of a numeric setting.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.setting(name)?.parse().ok()
     }
 
-    /// Returns true if the recorder kept the settings of the kernel.
+    /// Returns true if settings of the kernel were recorded.
     pub(super) fn has_settings(&self) -> bool {
         self.settings.keys().any(|name| name != "pageblock_order")
     }
@@ -69,7 +69,7 @@ impl Facts {
         self.settings.keys().map(String::as_str)
     }
 
-    /// Returns true if both are the same recording.
+    /// Returns true if `other` is the same recording.
     pub(super) fn is_same_recording(&self, other: &Self) -> bool {
         self.identity == other.identity
     }

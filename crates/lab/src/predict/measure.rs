@@ -1,4 +1,4 @@
-//! What one measure is foretold to be, and what it came to be.
+//! The predicted and the observed value of one measure.
 
 use serde::Serialize;
 
@@ -9,50 +9,50 @@ use super::series::{
 use super::subjects;
 use super::verdict::Verdict;
 
-/// What a measure is foretold to be, and what it came to be.
+/// The predicted and the observed value of one measure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Measure {
     /// The name.
     pub measure: String,
     /// The unit.
     pub unit: &'static str,
-    /// The mean over the recordings before the change; `None` if neither they nor a replay tell.
+    /// The mean over the recordings before the change; `None` if neither recordings nor replays contain the measure.
     pub before: Option<f64>,
-    /// The standard deviation of a recording.
+    /// The standard deviation of a single recording before the change.
     pub before_sd: Option<f64>,
-    /// The mean after the change; `None` if the recordings do not support it.
+    /// The predicted mean under the change; `None` if the recordings do not support a prediction.
     pub predicted: Option<f64>,
-    /// The standard deviation of a recording after the change.
+    /// The predicted standard deviation of a single recording under the change.
     pub predicted_sd: Option<f64>,
-    /// The mean over the recordings under the change; `None` without them, or if they do not tell.
+    /// The mean over the recordings under the change; `None` if there are none, or if they lack the measure.
     pub observed: Option<f64>,
-    /// The standard deviation of a recording under the change.
+    /// The standard deviation of a single recording under the change.
     pub observed_sd: Option<f64>,
-    /// What was foretold against what came; `None` without recordings under the change.
+    /// The comparison of prediction and observation; `None` without recordings under the change.
     pub verdict: Option<Verdict>,
-    /// True if the values before are the machine's own; false if they are the replay's.
+    /// True if the values before the change are from the machine; false if they are from the replay.
     pub before_is_recorded: bool,
-    /// The machine's own value in each recording before the change, or the mean of its replays; `None` as `before`.
+    /// The value in each recording before the change, or the mean of its replays. `None` if `before` is `None`.
     pub before_each: Option<Vec<f64>>,
-    /// What each of these is foretold to be, as a mean of its replays.
+    /// The predicted value for each of these recordings, as a mean over its replays.
     pub predicted_each: Option<Vec<f64>>,
-    /// The value in each recording under the change; `None` as `observed`.
+    /// The value in each recording under the change. `None` if `observed` is `None`.
     pub observed_each: Option<Vec<f64>>,
-    /// Half of the 99 % confidence interval of the foretold change; `None` for one recording.
+    /// Half of the 99 % confidence interval of the predicted change; `None` for one recording.
     pub predicted_noise: Option<f64>,
-    /// The same of the change that came; `None` for one recording on a side.
+    /// Half of the 99 % confidence interval of the observed change; `None` if a side has one recording.
     pub observed_noise: Option<f64>,
-    /// Why the recordings cannot tell; `None` if they can.
+    /// The reason if the measure is undecided; `None` otherwise.
     pub why: Option<String>,
 }
 
 impl Measure {
-    /// Returns by how much the measure is foretold to change.
+    /// Returns the predicted change.
     pub(super) fn change(&self) -> Option<f64> {
         Some(self.predicted? - self.before?)
     }
 
-    /// Returns true if a change is foretold that is more than noise; for one recording, if any is foretold.
+    /// Returns true if the predicted change exceeds the noise. With one recording, any change counts.
     pub(super) fn is_predicted_to_change(&self) -> bool {
         let noise = self.predicted_noise.unwrap_or(0.0);
         self.change().is_some_and(|change| change.abs() > noise.max(1e-9))
@@ -61,26 +61,21 @@ impl Measure {
 
 /// The values of one measure under the change, if there are recordings of it.
 #[derive(Clone, Copy, Default)]
-pub(super) struct ObservedValues<'a> {
-    /// True if there are.
+pub(super) struct Observed<'a> {
+    /// True if there are recordings under the change.
     pub(super) has_recordings: bool,
-    /// The machine's own in each recording; `None` if one does not tell.
+    /// The value of the machine in each recording; `None` if a recording lacks it.
     pub(super) values: Option<&'a [f64]>,
-    /// The same at the start; `None` of what begins with the recording.
+    /// The value of the machine at the start of each recording; `None` for counts that begin with the recording.
     pub(super) at_start: Option<&'a [f64]>,
-    /// The values in the replays of each recording in the era before the change; `None` if there are none.
+    /// The values in replays of each recording in the era before the change; `None` without such replays.
     pub(super) replayed: Option<&'a [Vec<f64>]>,
-    /// In what the requests differ from those before the change; `None` if they are the same.
+    /// A sentence on how the requests differ from those before the change; `None` if they do not differ.
     pub(super) otherwise: Option<&'a str>,
 }
 
-/// Foretells one measure and, if there are recordings under the change, judges it by what `observed`.
-pub(super) fn measure(
-    name: String,
-    unit: &'static str,
-    series: &Series,
-    given: ObservedValues<'_>,
-) -> Measure {
+/// Predicts one measure and, if there are recordings under the change, compares the prediction with the observation.
+pub(super) fn measure(name: String, unit: &'static str, series: &Series, given: Observed<'_>) -> Measure {
     let observed = given.values;
     let before = series.before();
     let is_events = subjects::EVENTS.contains(&unit);
@@ -97,7 +92,7 @@ pub(super) fn measure(
             let predicts = difference.is_some_and(Difference::is_beyond_noise);
             let too_far = || own.and_then(|_| is_too_far(before, baseline, changed, predicts));
             let of_lists = || is_of_lists(series.by_lists, difference?);
-            let why = series.untraced.map(str::to_owned).or_else(too_far).or_else(of_lists);
+            let why = series.unmodelled.map(str::to_owned).or_else(too_far).or_else(of_lists);
             if why.is_none() {
                 after = Some(spread(&values));
                 predicted_each = Some(means(&values));
@@ -105,8 +100,8 @@ pub(super) fn measure(
             }
             why
         }
-        (_, None, _) => Some("the replay does not do this: it takes it from the trace".to_owned()),
-        _ => Some("pageblocks have another size under the change".to_owned()),
+        (_, None, _) => Some("the replay does not compute this: the value comes from the trace".to_owned()),
+        _ => Some("the change gives pageblocks another size".to_owned()),
     };
     let observed_change = own.zip(observed).and_then(|(own, observed)| {
         let change = unpaired(own, observed)?;
@@ -149,7 +144,7 @@ pub(super) fn measure(
     }
 }
 
-/// Returns the verdict, and says in `why` what keeps the recordings from telling.
+/// Returns the verdict. Sets `why` if the verdict is [`Verdict::Undecided`].
 fn judged(
     why: &mut Option<String>,
     own: Option<&[f64]>,
@@ -164,18 +159,18 @@ fn judged(
         let verdict = Verdict::new(predicted, observed);
         if verdict == Verdict::Undecided {
             let reason = if predicted.is_beyond_noise() {
-                "the machine's own scatter is larger than the foretold change"
+                "the predicted change is smaller than the noise of the observed one"
             } else {
-                "what is foretold scatters by more than the change that came"
+                "the observed change is smaller than the noise of the predicted one"
             };
             *why = Some(reason.to_owned());
         }
         return verdict;
     }
     let missing = match (own, observed) {
-        (None, _) => "the recordings before the change do not tell the machine's own",
-        (_, None) => "the recordings under the change do not tell the machine's own",
-        _ => "one recording has no scatter",
+        (None, _) => "the recordings before the change lack the machine's own value",
+        (_, None) => "the recordings under the change lack the machine's own value",
+        _ => "one recording has no standard deviation",
     };
     *why = Some(missing.to_owned());
     Verdict::Undecided
@@ -189,31 +184,27 @@ mod tests {
         let one_replay = |values: &[f64]| Some(values.iter().map(|&value| vec![value]).collect());
         let (baseline, changed) = (one_replay(baseline), one_replay(changed));
         let own = own.map(<[_]>::to_vec);
-        Series { at_start: None, own, baseline, changed, untraced: None, by_lists: 0.0 }
+        Series { at_start: None, own, baseline, changed, unmodelled: None, by_lists: 0.0 }
     }
 
     fn judge(own: Option<&[f64]>, baseline: &[f64], changed: &[f64], observed: &[f64]) -> Measure {
-        let given = ObservedValues {
+        let given = Observed {
             has_recordings: true,
             values: (!observed.is_empty()).then_some(observed),
-            ..ObservedValues::default()
+            ..Observed::default()
         };
         measure("free".to_owned(), "pages", &series(own, baseline, changed), given)
     }
 
     #[test]
-    fn what_differs_before_the_first_event_is_not_what_the_change_made() {
+    fn a_difference_at_the_start_makes_the_measure_undecided() {
         let own = [118.0, 120.0, 121.0, 122.0];
         let judge = |at_start: [f64; 4]| {
             let series =
                 Series { at_start: Some(vec![119.0, 120.0, 121.0, 121.0]), ..series(Some(&own), &own, &own) };
             let values = Some(&[66.0, 67.0, 68.0, 69.0][..]);
-            let given = ObservedValues {
-                has_recordings: true,
-                values,
-                at_start: Some(&at_start),
-                ..ObservedValues::default()
-            };
+            let given =
+                Observed { has_recordings: true, values, at_start: Some(&at_start), ..Observed::default() };
             measure("free".to_owned(), "pages", &series, given)
         };
         let other_past = judge([69.0, 70.0, 71.0, 71.0]);
@@ -223,12 +214,12 @@ mod tests {
         assert_eq!(
             judge([115.0, 114.0, 115.0, 116.0]).verdict,
             Some(Verdict::Missed),
-            "a small part of what came"
+            "a small part of the observed change"
         );
     }
 
     #[test]
-    fn the_machines_own_changes_as_the_replay_does() {
+    fn the_prediction_scales_the_machine_as_the_replay_changes() {
         let own = [216.0, 220.0, 224.0];
         let of = judge(Some(&own), &[196.0, 200.0, 204.0], &[98.0, 100.0, 102.0], &[110.0, 120.0, 106.0]);
         let predicted = of.predicted.expect("predicted");
@@ -239,20 +230,20 @@ mod tests {
     }
 
     #[test]
-    fn the_change_is_paired_by_recording() {
+    fn changes_are_paired_by_recording() {
         let base = [100.0, 200.0, 300.0];
         let of = judge(None, &base, &[111.0, 210.0, 309.0], &[]);
         assert!((of.predicted.expect("predicted") - 210.0).abs() < 1e-9);
         assert!(of.is_predicted_to_change(), "10 ± 1 although recordings differ by 100: {of:?}");
         assert!(!of.before_is_recorded);
-        assert_eq!(of.verdict, Some(Verdict::Undecided), "nobody tells the machine's own");
+        assert_eq!(of.verdict, Some(Verdict::Undecided), "the machine's own value is unknown");
         // The same changes, but of other recordings.
         let of = judge(None, &base, &[309.0, 210.0, 111.0], &[]);
         assert!(!of.is_predicted_to_change(), "{of:?}");
     }
 
     #[test]
-    fn nothing_is_divided_by_nothing() {
+    fn zero_baselines_predict_by_difference() {
         let of = judge(Some(&[0.0; 4]), &[0.0; 4], &[7.0, 9.0, 8.0, 8.0], &[8.0, 8.5, 8.0, 8.5]);
         assert_eq!((of.predicted, of.verdict), (Some(8.0), Some(Verdict::Right)));
         let of = judge(Some(&[0.0, 0.0]), &[0.0, 0.0], &[0.0, 0.0], &[0.0, 0.0]);
@@ -260,38 +251,38 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_that_is_too_far_from_the_machine_is_not_believed() {
+    fn a_replay_too_far_from_the_machine_predicts_nothing() {
         let far = judge(Some(&[100.0, 101.0]), &[60.0, 61.0], &[50.0, 50.5], &[90.0, 91.0]);
         assert_eq!((far.predicted, far.verdict), (None, Some(Verdict::Undecided)));
-        assert_eq!(far.why.as_deref(), Some("as recorded the replay has 60.5, the machine 101"));
-        // A tenth from the machine: what is less than that is not told, what is more is, and so is that nothing changes.
+        assert_eq!(far.why.as_deref(), Some("the baseline replay has 60.5, the machine 101"));
+        // A baseline 10 % from the machine: smaller changes are undecided; larger ones and no change are predicted.
         let near = |changed, observed| judge(Some(&[100.0, 100.1]), &[110.0, 110.1], changed, observed);
         let small = near(&[105.0, 105.1], &[95.0, 95.1]);
         assert_eq!((small.predicted, small.verdict), (None, Some(Verdict::Undecided)));
-        assert!(
-            small.why.is_some_and(|why| why.ends_with("the machine 100, further off than what it foretells"))
-        );
+        assert!(small.why.is_some_and(|why| {
+            why.ends_with("the machine 100, a difference larger than the predicted change")
+        }));
         assert_eq!(near(&[90.0, 90.1], &[82.0, 82.1]).verdict, Some(Verdict::Right));
         assert_eq!(near(&[110.0, 110.1], &[100.0, 100.1]).verdict, Some(Verdict::Quiet));
-        // As far from the machine, but the change is larger than that.
+        // A baseline far from the machine, and a predicted change that is larger.
         let large = judge(Some(&[100.0, 101.0]), &[60.0, 61.0], &[20.0, 20.5], &[33.0, 34.0]);
         assert_eq!(large.verdict, Some(Verdict::Right), "{large:?}");
-        // More than twice as far: whatever it foretells.
+        // A baseline beyond a factor of two: undecided for any change.
         let wild = judge(Some(&[100.0, 101.0]), &[40.0, 41.0], &[1.0, 1.5], &[2.0, 2.5]);
         assert_eq!((wild.predicted, wild.verdict), (None, Some(Verdict::Undecided)));
         let nothing = judge(Some(&[8.0, 9.0]), &[0.0, 0.0], &[0.0, 0.0], &[8.0, 9.0]);
         assert_eq!(
             nothing.verdict,
             Some(Verdict::Undecided),
-            "the replay does not see what the machine does"
+            "the replay does nothing of what the machine does"
         );
-        // Far, but no further than the recordings scatter.
+        // A baseline far from the machine, but within the noise of the recordings.
         let noisy = judge(Some(&[100.0, 10.0]), &[10.0, 60.0], &[10.0, 60.0], &[40.0, 60.0]);
         assert_eq!(noisy.verdict, Some(Verdict::Quiet), "{noisy:?}");
     }
 
     #[test]
-    fn one_recording_foretells_without_a_verdict() {
+    fn one_recording_gives_a_prediction_without_a_verdict() {
         let of = judge(Some(&[100.0]), &[100.0], &[50.0], &[50.0, 51.0]);
         assert_eq!((of.predicted, of.predicted_sd, of.predicted_noise), (Some(50.0), None, None));
         assert_eq!((of.verdict, of.why.is_some()), (Some(Verdict::Undecided), true));
@@ -300,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn planted_errors_have_their_verdicts() {
+    fn planted_errors_get_the_right_verdicts() {
         let (own, base) = ([100.0, 100.2, 100.4], [100.0, 100.2, 100.4]);
         for (changed, observed, verdict) in [
             ([150.0, 150.2, 150.4], [150.0, 150.1, 150.3], Verdict::Right),
@@ -318,34 +309,38 @@ mod tests {
     }
 
     #[test]
-    fn what_other_requests_make_without_the_change_is_not_told_of_it() {
+    fn a_change_explained_by_other_requests_is_undecided() {
         let own = [163.0, 160.0, 166.0];
         let judge = |replayed: [f64; 3], changed: [f64; 3], observed: [f64; 3]| {
             let replayed = replayed.map(|value| vec![value]);
-            let given = ObservedValues {
+            let given = Observed {
                 has_recordings: true,
                 values: Some(&observed),
                 replayed: Some(&replayed),
-                ..ObservedValues::default()
+                ..Observed::default()
             };
             measure("refills".to_owned(), "pages", &series(Some(&own), &own, &changed), given)
         };
         let of = judge([243.0, 245.0, 247.0], own, [244.0, 246.0, 242.0]);
-        assert_eq!(of.verdict, Some(Verdict::Undecided), "all of it is of the requests");
-        assert!(of.why.is_some_and(|why| why.contains("have 245 already, and the others 163")));
-        assert_eq!(judge(own, own, [244.0, 246.0, 242.0]).verdict, Some(Verdict::Missed), "none of it is");
+        assert_eq!(of.verdict, Some(Verdict::Undecided), "other requests explain the whole change");
+        assert!(of.why.is_some_and(|why| why.contains("give 245, those before the change 163")));
+        assert_eq!(
+            judge(own, own, [244.0, 246.0, 242.0]).verdict,
+            Some(Verdict::Missed),
+            "other requests explain nothing"
+        );
         let most = judge([170.0, 173.0, 176.0], [20.0, 21.0, 22.0], [25.0, 26.0, 27.0]);
-        assert_eq!(most.verdict, Some(Verdict::Right), "a small part of it is");
+        assert_eq!(most.verdict, Some(Verdict::Right), "other requests explain a small part");
     }
 
     #[test]
-    fn where_the_requests_differ_nothing_is_told() {
+    fn different_requests_make_the_measure_undecided() {
         let own = [100.0, 100.2, 100.4];
-        let given = ObservedValues {
+        let given = Observed {
             has_recordings: true,
             values: Some(&[150.0, 150.1, 150.3]),
-            otherwise: Some("the machine asked otherwise"),
-            ..ObservedValues::default()
+            otherwise: Some("the requests differ"),
+            ..Observed::default()
         };
         let of = measure(
             "refills".to_owned(),
@@ -354,30 +349,27 @@ mod tests {
             given,
         );
         assert_eq!((of.verdict, of.predicted.is_some()), (Some(Verdict::Undecided), true));
-        assert_eq!(of.why.as_deref(), Some("the machine asked otherwise"));
+        assert_eq!(of.why.as_deref(), Some("the requests differ"));
     }
 
     #[test]
-    fn what_no_era_has_is_not_foretold_although_replays_have_it() {
+    fn measures_that_eras_do_not_model_are_undecided() {
         let own = [5.0, 6.0];
-        let of = Series { untraced: Some("no era has this"), ..series(Some(&own), &own, &[9.0, 9.5]) };
-        let given =
-            ObservedValues { has_recordings: true, values: Some(&[9.0, 9.5]), ..ObservedValues::default() };
+        let of =
+            Series { unmodelled: Some("eras do not model this"), ..series(Some(&own), &own, &[9.0, 9.5]) };
+        let given = Observed { has_recordings: true, values: Some(&[9.0, 9.5]), ..Observed::default() };
         let of = measure("reclaimed".to_owned(), "pages", &of, given);
         assert_eq!((of.predicted, of.verdict), (None, Some(Verdict::Undecided)));
-        assert_eq!(of.why.as_deref(), Some("no era has this"));
+        assert_eq!(of.why.as_deref(), Some("eras do not model this"));
     }
 
     #[test]
-    fn what_lists_give_back_once_is_not_told_of_pageblocks() {
+    fn changes_explained_by_pages_on_per_cpu_lists_are_undecided() {
         let own = [30.0, 30.2, 30.4];
         let judge = |by_lists: f64, changed: [f64; 3]| {
             let of = Series { by_lists, ..series(Some(&own), &own, &changed) };
-            let given = ObservedValues {
-                has_recordings: true,
-                values: Some(&[30.1, 30.2, 30.3]),
-                ..ObservedValues::default()
-            };
+            let given =
+                Observed { has_recordings: true, values: Some(&[30.1, 30.2, 30.3]), ..Observed::default() };
             measure("free".to_owned(), "pageblocks", &of, given)
         };
         let five_more = [35.0, 35.2, 35.4];
@@ -385,20 +377,19 @@ mod tests {
         assert_eq!(
             (of.predicted, of.verdict),
             (None, Some(Verdict::Undecided)),
-            "thirteen come back at most"
+            "per-CPU lists return 13 at most"
         );
-        assert!(of.why.is_some_and(|why| why.contains("13 where 5")));
+        assert!(of.why.is_some_and(|why| why.contains("up to 13 of a predicted change of 5")));
         for by_lists in [0.0, 4.0, -13.0] {
             assert_eq!(judge(by_lists, five_more).verdict, Some(Verdict::FalseAlarm), "{by_lists}");
         }
-        assert_eq!(judge(13.0, own).verdict, Some(Verdict::Quiet), "nothing is foretold");
+        assert_eq!(judge(13.0, own).verdict, Some(Verdict::Quiet), "no change is predicted");
     }
 
     #[test]
-    fn what_no_replay_does_cannot_be_told() {
+    fn measures_without_a_replay_are_undecided() {
         let own = Series { baseline: None, changed: None, ..series(Some(&[5.0, 6.0]), &[], &[]) };
-        let given =
-            ObservedValues { has_recordings: true, values: Some(&[9.0, 9.5]), ..ObservedValues::default() };
+        let given = Observed { has_recordings: true, values: Some(&[9.0, 9.5]), ..Observed::default() };
         let of = measure("scanned".to_owned(), "pages", &own, given);
         assert_eq!((of.before, of.predicted, of.observed), (Some(5.5), None, Some(9.25)));
         assert_eq!(of.verdict, Some(Verdict::Undecided));

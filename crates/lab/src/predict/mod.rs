@@ -1,9 +1,10 @@
-//! Prediction: recordings under one setting and a change come in; the predicted measures, and whether they were observed, go out.
+//! Prediction: recordings and a change come in; predicted measures, and their comparison with observations, go out.
 //!
-//! `facts.rs` and `check.rs` decide whether recordings belong together. `own.rs` and `observation.rs` collect what the machine had,
-//! and what replays have without and with the change. `prediction.rs` predicts each `measure.rs` of `subjects.rs`, with the
-//! uncertainty of `noise.rs`; `requests.rs` checks that both sides had the same requests. `verdict.rs` judges and `text.rs` prints.
-//! `predict_change.rs` does all of it, with one recording in memory at a time. `docs/guide/predict.md` describes the computation.
+//! `facts.rs` and `check.rs` check that recordings belong together. `own.rs` and `recordings.rs` collect the measures
+//! of the machine, and of replays without and with the change. `prediction.rs` predicts each `measure.rs` of
+//! `subjects.rs`, with the uncertainty of `noise.rs`. `requests.rs` checks that both sides had the same requests.
+//! `verdict.rs` compares and `text.rs` prints. `predict_change.rs` runs all steps, with one recording in memory at a
+//! time. `docs/guide/predict.md` describes the computation.
 
 mod change;
 mod check;

@@ -1,16 +1,16 @@
-//! Means of several recordings, their scatter, and which differences exceed it.
+//! Means and standard deviations of several recordings, and the noise of their differences.
 //!
-//! Each recording has one value or, where it is replayed several times, one of each replay. Chance of the replay and
-//! scatter of the recordings go into one standard deviation.
+//! Each recording has one value or, if it is replayed several times, one value for each replay. The variance between
+//! replays and the variance between recordings are combined into one standard deviation.
 
-/// The quantiles of Student's t distribution at 99.5 %, for one degree of freedom and up: a screen has some forty measures, and
-/// of a hundred differences by chance alone one shall exceed its noise.
+/// The quantiles of Student's t distribution at 99.5 %, for one degree of freedom and up. A screen has about forty
+/// measures. If two sides do not differ, one of a hundred differences may exceed its noise.
 const QUANTILES: [f64; 10] = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169];
 
 /// The quantile of the normal distribution at 99.5 %.
 const NORMAL: f64 = 2.576;
 
-/// A mean and its scatter.
+/// A mean and its standard deviation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Spread {
     /// The mean over all recordings.
@@ -26,22 +26,22 @@ pub struct Difference {
     pub mean: f64,
     /// The standard error of the mean.
     pub error: f64,
-    /// The degrees of freedom by which the standard error is known.
+    /// The degrees of freedom of the standard error.
     pub freedom: f64,
 }
 
 impl Difference {
-    /// Returns the largest difference that is still noise: half of the 99 % confidence interval.
+    /// Returns the noise: half of the 99 % confidence interval.
     pub fn noise(self) -> f64 {
         quantile(self.freedom) * self.error
     }
 
-    /// Returns true if the difference is more than two standard errors. Chance alone makes one of twenty so.
+    /// Returns true if the difference exceeds two standard errors. Equal sides exceed them in one of twenty cases.
     pub(super) fn is_likely(self) -> bool {
         self.mean.abs() > 2.0 * self.error
     }
 
-    /// Returns true if the difference is more than noise.
+    /// Returns true if the difference exceeds the noise.
     pub fn is_beyond_noise(self) -> bool {
         self.mean.abs() > self.noise()
     }
@@ -53,7 +53,7 @@ fn quantile(freedom: f64) -> f64 {
     if let Some(quantile) = QUANTILES.get(whole as usize - 1) {
         *quantile
     } else {
-        // The first terms of its expansion about the normal distribution.
+        // The first terms of the expansion around the normal distribution.
         let [third, fifth, seventh] = [3, 5, 7].map(|power| NORMAL.powi(power));
         let terms = [
             (third + NORMAL) / 4.0,
@@ -64,12 +64,12 @@ fn quantile(freedom: f64) -> f64 {
     }
 }
 
-/// Returns the mean of some values; 0 of none.
+/// Returns the mean of some values; 0 without values.
 pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Returns the variance of a sample; 0 of fewer than two values.
+/// Returns the variance of a sample; 0 for fewer than two values.
 fn variance(values: &[f64]) -> f64 {
     let middle = mean(values);
     let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
@@ -84,17 +84,17 @@ fn parts(recordings: &[Vec<f64>]) -> (f64, f64, f64) {
     (variance(&means), mean(&within), replays as f64)
 }
 
-/// Returns the mean and the scatter of several recordings.
+/// Returns the mean and standard deviation of several recordings.
 pub(super) fn spread(recordings: &[Vec<f64>]) -> Spread {
     let means: Vec<_> = recordings.iter().map(|values| mean(values)).collect();
     let (between, replicates, replays) = parts(recordings);
-    // The means have a part of the chance already: what several replays leave of it.
+    // The variance between the means already contains a part of the variance between replays.
     let sd = (between + replicates * (1.0 - 1.0 / replays)).sqrt();
     Spread { mean: mean(&means), sd: (recordings.len() > 1).then_some(sd) }
 }
 
-/// Returns the mean of paired differences: one for each replay of each recording. `None` for fewer than two
-/// recordings, whose scatter is not known.
+/// Returns the mean of paired differences, one for each replay of each recording. `None` for fewer than two
+/// recordings, whose standard deviation is unknown.
 pub(super) fn paired(differences: &[Vec<f64>]) -> Option<Difference> {
     if differences.len() < 2 {
         return None;
@@ -110,16 +110,16 @@ pub(super) fn paired(differences: &[Vec<f64>]) -> Option<Difference> {
 }
 
 impl Difference {
-    /// Returns the difference with the scatter that numbers of events have at the least: that of a Poisson process, whose variance
-    /// is its mean. Without it a few recordings that all have one event, where others have none, would tell a difference.
+    /// Returns the difference with at least the variance of a Poisson process, which equals its mean. Otherwise a few
+    /// recordings with one event each would differ significantly from recordings with none.
     pub(super) fn of_events(self, before: (f64, usize), after: (f64, usize)) -> Self {
         let part = |(mean, recordings): (f64, usize)| mean.max(0.0) / recordings.max(1) as f64;
         Self { error: self.error.max((part(before) + part(after)).sqrt()), ..self }
     }
 }
 
-/// Returns how much more recordings have `after` than others had `before`; `None` for fewer than two on a side. The sides
-/// may scatter differently (Welch's test).
+/// Returns the difference of the means of `after` and `before`; `None` if a side has fewer than two values. The sides
+/// may have different variances (Welch's test).
 pub fn unpaired(before: &[f64], after: &[f64]) -> Option<Difference> {
     if before.len().min(after.len()) < 2 {
         return None;
@@ -141,19 +141,19 @@ mod tests {
     }
 
     #[test]
-    fn the_scatter_of_recordings_and_chance_add_up() {
-        // The recordings' means are 2 and 6: variance 8. Each replay varies by 2 around them; of that variance the
-        // means of two replays still have half.
+    fn variances_of_recordings_and_replicates_add_up() {
+        // The means of the recordings are 2 and 6: variance 8. Within a recording, the variance is 2. The means of two
+        // replays already contain half of it.
         let spread_of_both = spread(&[vec![1.0, 3.0], vec![5.0, 7.0]]);
         assert!(close(spread_of_both.mean, 4.0));
         assert!(close(spread_of_both.sd.expect("two recordings"), 9.0_f64.sqrt()));
         let one = spread(&[vec![1.0, 3.0]]);
-        assert_eq!((one.mean, one.sd), (2.0, None), "one recording has no scatter");
+        assert_eq!((one.mean, one.sd), (2.0, None), "one recording has no standard deviation");
         assert_eq!(spread(&[vec![3.0], vec![3.0]]).sd, Some(0.0));
     }
 
     #[test]
-    fn pairing_takes_out_what_recordings_have_in_common() {
+    fn pairing_removes_the_variance_between_recordings() {
         // The recordings are far apart, and each changes by about 10.
         let (before, after) = ([100.0, 200.0, 300.0], [109.0, 210.0, 311.0]);
         let differences: Vec<_> =
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_published_tables() {
         for (freedom, expected) in
             [(1.0, 63.657), (4.0, 4.604), (8.9, 3.355), (12.0, 3.055), (30.0, 2.750), (1e6, 2.576)]
         {
@@ -174,9 +174,9 @@ mod tests {
         }
     }
 
-    /// Of differences between sides that do not differ, about one in a hundred exceeds its noise.
+    /// If two sides do not differ, about one difference of a hundred exceeds its noise.
     #[test]
-    fn one_in_a_hundred_differences_by_chance_exceeds_its_noise() {
+    fn one_percent_of_random_differences_exceed_their_noise() {
         let mut state = 20_u64;
         let mut uniform = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -193,33 +193,33 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_a_lower_bound_of_the_error() {
-        // Both means happen to be 5, the replays of each scatter by 50.
+    fn variance_of_replicates_is_a_lower_bound_of_the_error() {
+        // Both means are 5 by coincidence; the replays of each recording differ by 50.
         let lucky = paired(&[vec![-20.0, 30.0], vec![30.0, -20.0]]).expect("two recordings");
         assert!(close(lucky.error, (1250.0_f64 / 2.0 / 2.0).sqrt()), "{lucky:?}");
         assert!(!lucky.is_beyond_noise());
     }
 
     #[test]
-    fn one_event_in_each_recording_is_no_difference_from_none() {
+    fn one_event_in_each_recording_is_within_noise_of_none() {
         let same = |value: f64| [value; 5];
-        let tells = |before: f64, after: f64| {
+        let differs = |before: f64, after: f64| {
             let difference = unpaired(&same(before), &same(after)).expect("five a side");
-            assert!(difference.is_beyond_noise(), "by their scatter");
+            assert!(difference.is_beyond_noise(), "without the variance of a Poisson process");
             difference.of_events((before, 5), (after, 5)).is_beyond_noise()
         };
-        assert!(!tells(0.0, 1.0) && !tells(1.0, 0.0) && !tells(3.0, 1.0));
-        assert!(tells(0.0, 4.0) && tells(100.0, 140.0));
+        assert!(!differs(0.0, 1.0) && !differs(1.0, 0.0) && !differs(3.0, 1.0));
+        assert!(differs(0.0, 4.0) && differs(100.0, 140.0));
     }
 
     #[test]
-    fn noise_is_half_of_the_interval() {
+    fn noise_is_half_of_the_confidence_interval() {
         let difference = |mean| Difference { mean, error: 2.0, freedom: 8.0 };
         assert!(close(difference(0.0).noise(), 6.71));
         assert!(!difference(6.7).is_beyond_noise() && !difference(-6.7).is_beyond_noise());
         assert!(difference(6.8).is_beyond_noise() && difference(-6.8).is_beyond_noise());
         let nothing = Difference { mean: 0.0, error: 0.0, freedom: 4.0 };
-        assert!(!nothing.is_beyond_noise(), "no difference is none");
+        assert!(!nothing.is_beyond_noise(), "equal values do not differ");
         assert_eq!((paired(&[vec![1.0]]), unpaired(&[1.0], &[1.0, 2.0])), (None, None));
     }
 }

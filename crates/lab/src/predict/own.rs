@@ -1,4 +1,4 @@
-//! What a recording tells of the machine's own measures.
+//! The measures of the machine itself in a recording.
 
 use freehold::{MIGRATETYPES, Migratetype};
 use freehold_trace::{EventKind, Snapshot};
@@ -8,25 +8,25 @@ use crate::recorded::{Recorded, is_for_huge_page, percpu_pages};
 use crate::start::{Machine, free_pageblocks};
 use crate::trace::Trace;
 
-/// Fallbacks by the type wanted, then by the type found.
+/// Fallbacks by requested type, then by the type of the found block.
 pub(super) type ByPair = [[u64; MIGRATETYPES]; MIGRATETYPES];
 
-/// What a recording tells of the machine's own measures. `None` where it does not.
+/// The measures of the machine itself in a recording; `None` for measures that the recording lacks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Own {
-    /// What the machine did, by its counters and events.
+    /// The counters and events of the machine.
     pub(super) recorded: Recorded,
     /// Whole pageblocks in free blocks at the end.
     pub(super) free_pageblocks: Option<u64>,
-    /// The same at the start.
+    /// Whole pageblocks in free blocks at the start.
     pub(super) free_pageblocks_at_start: Option<u64>,
-    /// Pages on all CPUs' lists at the start.
+    /// Pages on all per-CPU lists at the start.
     pub(super) percpu_pages_at_start: Option<u64>,
     /// Fallbacks by pair of types.
     pub(super) fallbacks: Option<ByPair>,
-    /// Requests answered from another type's block whose pageblock changed its type, and those whose did not.
+    /// Fallbacks that changed the type of the pageblock (claims), and fallbacks that did not (steals).
     pub(super) claims_and_steals: Option<(u64, u64)>,
-    /// Requests for huge pages that failed, as the events tell.
+    /// Failed requests for huge pages, counted by events.
     pub(super) huge_pages_refused: Option<u64>,
     /// Blocks taken to refill per-CPU lists.
     pub(super) refilled_blocks: Option<u64>,
@@ -34,20 +34,20 @@ pub(super) struct Own {
     pub(super) refills: Option<u64>,
     /// Pages that left per-CPU lists.
     pub(super) drained_pages: Option<u64>,
-    /// What the machine was asked for.
+    /// The requests of the recording.
     pub(super) request_counts: RequestCounts,
 }
 
 impl Own {
     /// Reads the machine's own measures from a recording.
     ///
-    /// Events that are missing leave all numbers of events unknown.
+    /// If events were lost, all counts of events are unknown.
     pub(super) fn new(machine: &Machine, trace: Trace<'_>) -> Self {
         let recorded = Recorded::new(trace);
         let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
         let free_in = |snapshot: Option<&Snapshot>| {
-            let told = snapshot.filter(|snapshot| !snapshot.pagetypeinfo.zones.is_empty());
-            told.map(|snapshot| free_pageblocks(machine, &snapshot.pagetypeinfo))
+            let known = snapshot.filter(|snapshot| !snapshot.pagetypeinfo.zones.is_empty());
+            known.map(|snapshot| free_pageblocks(machine, &snapshot.pagetypeinfo))
         };
         let mut own = Self {
             free_pageblocks: free_in(end),
@@ -85,7 +85,7 @@ impl Own {
     }
 }
 
-/// Returns every pair of a type that is wanted and another one where it is found.
+/// Returns every pair of a requested type and another type.
 pub(super) fn pairs() -> impl Iterator<Item = (Migratetype, Migratetype)> {
     let wanted = Migratetype::ALL.into_iter();
     let all = wanted.flat_map(|wanted| Migratetype::ALL.map(|found| (wanted, found)));

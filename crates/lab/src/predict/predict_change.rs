@@ -1,4 +1,4 @@
-//! Foretelling from recordings of which one at a time is in memory.
+//! Prediction from recordings, with one recording in memory at a time.
 
 use std::sync::Arc;
 
@@ -14,51 +14,52 @@ use crate::error::LabError;
 use crate::loaded::Loaded;
 use crate::replay::{Control, Lab};
 
-/// A recording that is read when it is needed.
+/// A recording that is read on demand.
 pub trait Recording {
-    /// Why it cannot be read, or nothing be foretold from it.
+    /// The error if the recording cannot be read, or does not support a prediction.
     type Error: From<PredictError>;
 
-    /// Reads what the head of the recording tells.
+    /// Reads the header of the recording.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The recording cannot be read.
     fn facts(&self) -> Result<Facts, Self::Error>;
 
-    /// Reads all of the recording.
+    /// Reads the whole recording.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The recording cannot be read.
     fn whole(&self) -> Result<Arc<Loaded>, Self::Error>;
 
-    /// Returns an error of the lab that names the recording.
+    /// Converts an error of the lab, with the name of the recording.
     fn failed(&self, error: LabError) -> Self::Error;
 }
 
-/// How is foretold.
+/// The options of a prediction.
 #[derive(Clone, Debug, Default)]
 pub struct Predicting {
-    /// How each recording is replayed.
+    /// The options of the replays of each recording.
     pub options: PredictOptions,
-    /// What moving a page takes on this machine; what each recording tells where not given.
+    /// The time of moving a page on this machine; `None` for the time in each recording.
     ///
     /// Units: nanoseconds.
     pub page_move_ns: Option<u64>,
-    /// Shared with whoever waits.
+    /// Progress and interruption, shared with other threads.
     pub control: Arc<Control>,
 }
 
-/// Foretells from recordings what a change would do and, if there are recordings under it, holds that against them.
+/// Predicts the effect of a change from recordings. If there are recordings under the change, compares the prediction
+/// with them.
 ///
 /// # Errors
-/// Recordings that do not go together or cannot show the change, and every error of reading and replaying them.
+/// The recordings do not belong together or cannot show the change, or reading or replaying one fails.
 pub fn predict_change<R: Recording>(
     change: &Change,
     before: &[R],
     against: &[R],
     how: &Predicting,
 ) -> Result<Prediction, R::Error> {
-    // What does not go together is found in the heads, before anything is replayed.
+    // The headers show whether recordings belong together, before any replay.
     let facts = |recordings: &[R]| recordings.iter().map(R::facts).collect::<Result<Vec<_>, _>>();
     let (before_facts, against_facts) = (facts(before)?, facts(against)?);
     let notes = check_settings(change, &before_facts, &against_facts)?;
@@ -72,12 +73,12 @@ pub fn predict_change<R: Recording>(
     Ok(Prediction::new(change, &before_facts[0], &baseline?, observed, notes))
 }
 
-/// The pages that were asked for in the recordings that were read so far.
+/// The requested pages of each recording so far.
 #[derive(Default)]
 struct Lengths(Vec<(String, u64)>);
 
 impl Lengths {
-    /// Adds a recording, if it is about as long as the others.
+    /// Adds a recording if it requests about as many pages as the others.
     fn add(&mut self, name: &str, pages: u64) -> Result<(), PredictError> {
         self.0.push((name.to_owned(), pages));
         let lengths: Vec<_> = self.0.iter().map(|(name, length)| (name.as_str(), *length)).collect();
@@ -86,7 +87,7 @@ impl Lengths {
 }
 
 impl Predicting {
-    /// Returns the lab for a recording, on a machine that moves pages at the price that was given.
+    /// Returns the lab for a recording, with the given time of moving a page.
     fn lab<'t>(&self, loaded: &'t Loaded) -> Result<Lab<'t>, LabError> {
         let lab = Lab::controlled(loaded.trace(), Arc::clone(&self.control))?;
         Ok(match self.page_move_ns {
@@ -95,7 +96,7 @@ impl Predicting {
         })
     }
 
-    /// Reads a recording under the change, and replays it in the era `before` if the change is of another kernel.
+    /// Reads a recording under the change. If the change is another kernel, also replays it in the era `before`.
     fn observed<R: Recording>(
         &self,
         recording: &R,
@@ -114,7 +115,7 @@ impl Predicting {
         Ok(observed)
     }
 
-    /// Replays a recording as it was made and with the change, several replays at the same time.
+    /// Replays a recording without and with the change, several replays at the same time.
     fn baseline<R: Recording>(
         &self,
         recording: &R,

@@ -1,10 +1,10 @@
-//! What each measure would be under a change, from several recordings, and what came.
+//! The prediction of all measures under a change, from several recordings, and its comparison with observations.
 
 use serde::Serialize;
 
 use super::change::{Change, Turned};
 use super::facts::Facts;
-use super::measure::{Measure, ObservedValues, measure};
+use super::measure::{Measure, Observed, measure};
 use super::recordings::{BaselineRecording, ChangedRecording};
 use super::requests::request_differences;
 use super::series::Series;
@@ -12,33 +12,33 @@ use super::subjects;
 use super::verdict::Verdict;
 use crate::columns::{Column, Columns};
 
-/// What is foretold of each measure.
+/// The prediction of all measures.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Prediction {
-    /// What is changed.
+    /// The change.
     pub change: String,
-    /// The recorded setting.
+    /// The recorded setting that the change replaces.
     pub instead_of: String,
     /// The recorded kernel.
     pub kernel_release: String,
     /// The number of recordings before the change.
     pub recordings: usize,
-    /// The number of replays of each as recorded, and as many with the change.
+    /// The number of replays of each recording without the change. The number with the change is the same.
     pub replays: usize,
-    /// The number of recordings under the change; `None` if there are none to hold it against.
+    /// The number of recordings under the change; `None` without such recordings.
     pub against: Option<usize>,
-    /// What moving a page takes, in nanoseconds: the mean of the recordings that tell, or what was given; `None` if none
-    /// tells, and the replays take that of other machines.
+    /// The time of moving a page in nanoseconds: the mean over the recordings that contain it, or the given time.
+    /// `None` if no recording contains it; the replays then use the default of [`MoveCost`](crate::MoveCost).
     pub page_move_ns: Option<u64>,
-    /// What could not be checked, and what the number of recordings does not allow.
+    /// Sentences on properties that could not be checked, and on too few recordings.
     pub notes: Vec<String>,
-    /// The measures. Fallbacks between two types are left out if no recording and no replay has any.
+    /// The measures. Without fallbacks between types that occur in no recording and no replay.
     pub measures: Vec<Measure>,
 }
 
 impl Prediction {
-    /// Foretells from recordings; `first` are the facts of the first one. `observed` are recordings under the change, if
-    /// there are any.
+    /// Predicts from recordings. `first` are the facts of the first recording, `observed` the recordings under the
+    /// change.
     pub fn new(
         change: &Change,
         first: &Facts,
@@ -49,7 +49,7 @@ impl Prediction {
         for (side, count) in [("before", Some(before.len())), ("under", observed.map(<[_]>::len))] {
             if count == Some(1) {
                 notes.push(format!(
-                    "one recording {side} the change: its scatter is not known, nor what is noise; five tell"
+                    "one recording {side} the change: standard deviation and noise are unknown; give five"
                 ));
             }
         }
@@ -63,9 +63,9 @@ impl Prediction {
         let not_of_eras = subjects::why_not_of_eras();
         let by_lists = by_lists(first, before);
         let measures = names.map(|(number, (name, unit))| {
-            let untraced = not_of_eras[number].filter(|_| change.is_another_kernel());
+            let unmodelled = not_of_eras[number].filter(|_| change.is_another_kernel());
             let by_lists = if name == subjects::FREE_PAGEBLOCKS { by_lists } else { 0.0 };
-            let series = Series { untraced, by_lists, ..Series::new(number, before) };
+            let series = Series { unmodelled, by_lists, ..Series::new(number, before) };
             let values = |of: fn(&ChangedRecording) -> &[Option<f64>]| {
                 observed.and_then(|observed| {
                     observed.iter().map(|one| of(one)[number]).collect::<Option<Vec<_>>>()
@@ -73,7 +73,7 @@ impl Prediction {
             };
             let (known, at_start) = (values(|observed| &observed.own), values(|observed| &observed.at_start));
             let replayed = observed.and_then(|observed| replays_of(observed, number));
-            let observed = ObservedValues {
+            let observed = Observed {
                 has_recordings: observed.is_some(),
                 values: known.as_deref(),
                 at_start: at_start.as_deref(),
@@ -99,7 +99,7 @@ impl Prediction {
         }
     }
 
-    /// Returns the measures as a table, a column for each number of [`Measure`].
+    /// Returns the measures as a table, with a column for each number of [`Measure`].
     pub fn columns(&self) -> Columns {
         let all = &self.measures;
         let reals = |of: fn(&Measure) -> Option<f64>| Column::Reals(all.iter().map(of).collect());
@@ -128,10 +128,11 @@ impl Prediction {
     }
 }
 
-/// Returns the mean of what moving a page takes in the recordings that tell.
+/// Returns the mean time of moving a page over the recordings that contain it.
 fn page_move_ns(before: &[BaselineRecording]) -> Option<u64> {
-    let told: Vec<_> = before.iter().filter(|of| of.moves.is_recorded).map(|of| of.moves.ns_a_page).collect();
-    told.iter().sum::<u64>().checked_div(told.len() as u64)
+    let known: Vec<_> =
+        before.iter().filter(|of| of.moves.is_recorded).map(|of| of.moves.ns_a_page).collect();
+    known.iter().sum::<u64>().checked_div(known.len() as u64)
 }
 
 /// Returns the values of a measure in the replays of each recording under the change; `None` if one was not replayed.
@@ -142,24 +143,24 @@ fn replays_of(observed: &[ChangedRecording], number: usize) -> Option<Vec<Vec<f6
     observed.iter().map(|one| of(one).filter(|replays| !replays.is_empty())).collect()
 }
 
-/// Returns by how many pageblocks more are free if what a change makes CPUs' lists hold less is given back: fewer if they
-/// hold more, none if the recording does not tell how large a pageblock is.
+/// Returns the number of pageblocks that become free if per-CPU lists return the pages that they keep less under the
+/// change: negative if they keep more, 0 if the size of a pageblock was not recorded.
 fn by_lists(first: &Facts, before: &[BaselineRecording]) -> f64 {
     let number = subjects::names().iter().position(|(name, _)| name == subjects::ON_LISTS);
-    let observed_values = number.map_or(0.0, |number| Series::new(number, before).change());
-    first.number("pageblock_order").map_or(0.0, |order| -observed_values / f64::exp2(order as f64))
+    let change = number.map_or(0.0, |number| Series::new(number, before).change());
+    first.number("pageblock_order").map_or(0.0, |order| -change / f64::exp2(order as f64))
 }
 
-/// Returns the recorded setting in place of what changes.
+/// Returns the recorded setting that the change replaces.
 fn instead_of(change: &Change, first: &Facts) -> String {
     let era = first.era().map_or("an unknown era", freehold::Era::name);
     let mut texts: Vec<String> = Vec::new();
     for turned in change.each() {
         let text = match turned {
             Turned::Era(_) | Turned::Switch(..) => era.to_owned(),
-            Turned::Number(knob, _) => {
-                first.number(knob).map_or_else(|| "what was recorded".to_owned(), |number| number.to_string())
-            }
+            Turned::Number(knob, _) => first
+                .number(knob)
+                .map_or_else(|| "the recorded value".to_owned(), |number| number.to_string()),
         };
         if !texts.contains(&text) {
             texts.push(text);

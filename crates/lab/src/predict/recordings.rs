@@ -1,4 +1,4 @@
-//! One recording: what the machine itself had, and what replays have without and with a change.
+//! One recording: the measures of the machine, and of replays without and with a change.
 
 use freehold::Era;
 
@@ -13,10 +13,10 @@ use crate::start::Machine;
 use crate::sweep::Settings;
 use crate::trace::Trace;
 
-/// How a recording is replayed.
+/// The options of the replays of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PredictOptions {
-    /// The number of replays without and with the change, the daemons' looks shifted; at most
+    /// The number of replicates without and with the change (replays with jittered daemon wake-ups); at most
     /// [`MOST_SHIFTS`](crate::MOST_SHIFTS).
     pub replays: u32,
     /// The number of replays that run at the same time; `None` for one on each processor.
@@ -29,41 +29,41 @@ impl Default for PredictOptions {
     }
 }
 
-/// A recording that is to be foretold from.
+/// A recording before the change: the base of a prediction.
 #[derive(Clone, Debug)]
 pub struct BaselineRecording {
-    /// What moving a page costs there.
+    /// The cost of moving a page on the recorded machine.
     pub(super) moves: MoveCost,
-    /// What the machine was asked for.
+    /// The requests of the recording.
     pub(super) request_counts: RequestCounts,
-    /// The machine's own value of each measure.
+    /// The value of each measure on the machine.
     pub(super) own: Vec<Option<f64>>,
-    /// The same at the start, of what was there before.
+    /// The value of each measure at the start, for measures that do not begin with the recording.
     pub(super) at_start: Vec<Option<f64>>,
-    /// The value of each measure in each replay as recorded.
+    /// The value of each measure in each replay without the change.
     pub(super) baseline: Vec<Vec<Option<f64>>>,
-    /// The same with the change, with the same shifts.
+    /// The value of each measure in each replay with the change, with the same jitter.
     pub(super) changed: Vec<Vec<Option<f64>>>,
 }
 
-/// A recording under the change, which shows what came.
+/// A recording under the change: an observation.
 #[derive(Clone, Debug)]
 pub struct ChangedRecording {
-    /// What the machine was asked for.
+    /// The requests of the recording.
     pub(super) request_counts: RequestCounts,
-    /// The machine's own value of each measure.
+    /// The value of each measure on the machine.
     pub(super) own: Vec<Option<f64>>,
-    /// The same at the start, of what was there before.
+    /// The value of each measure at the start, for measures that do not begin with the recording.
     pub(super) at_start: Vec<Option<f64>>,
-    /// The value of each measure in each replay in the era before the change; none if it was not replayed.
+    /// The value of each measure in each replay in the era before the change; empty without replays.
     pub(super) before_change: Vec<Vec<Option<f64>>>,
 }
 
 impl ChangedRecording {
-    /// Reads what the machine had.
+    /// Reads the measures of the machine.
     ///
     /// # Errors
-    /// A start snapshot that describes no machine.
+    /// The start snapshot describes no machine.
     pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
         let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
         let at_start = subjects::at_start(&own);
@@ -75,8 +75,9 @@ impl ChangedRecording {
         })
     }
 
-    /// Reads what the machine had, and replays it several times in the era before the change: what differs there from the
-    /// other recordings is of what the machine was asked for, or of where it began, and not of the allocator.
+    /// Reads the measures of the machine, and replays the recording several times in the era before the change.
+    /// Differences between these replays and the replays of other recordings come from the requests or the start
+    /// state, not from the allocator.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -85,15 +86,14 @@ impl ChangedRecording {
         Ok(Self { before_change: replayed.into_iter().flatten().collect(), ..Self::new(lab.trace)? })
     }
 
-    /// Returns the pages that the machine was asked for.
+    /// Returns the number of requested pages.
     pub fn requested_pages(&self) -> u64 {
         self.request_counts.pages()
     }
 }
 
 impl Lab<'_> {
-    /// Replays the trace several times as recorded, in the era nearest to the recorded kernel, and as often with the
-    /// change.
+    /// Replays the trace several times in the era nearest to the recorded kernel, and as often with the change.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -122,7 +122,7 @@ impl Lab<'_> {
     }
 }
 
-/// Replays each of some sides several times. Returns of each the values of every measure in each replay.
+/// Replays each side several times. Returns for each side the value of every measure in each replay.
 fn replays(
     sides: &[(&Lab<'_>, &Variant)],
     options: PredictOptions,
@@ -147,7 +147,7 @@ fn replays(
     Ok(values)
 }
 
-/// Leaves out what is counted in pageblocks: theirs have another size than those of the machine.
+/// Removes measures in pageblocks, if the replayed pageblocks have another size than those of the machine.
 fn leave_out_pageblocks(replays: &mut [Vec<Option<f64>>]) {
     for (number, (_, unit)) in subjects::names().iter().enumerate() {
         if *unit == PAGEBLOCKS {

@@ -1,4 +1,4 @@
-//! What the machine was asked for on both sides: a change of the allocator is not to be told from one of the requests.
+//! The requests on both sides: without equal requests, a difference does not show the effect of the allocator.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use super::noise::{Difference, mean, unpaired};
 use super::short::number;
 use crate::counts::ByOrder;
 
-/// The share of the requested pages that may be requested otherwise.
+/// The share of the requested pages that may differ.
 const SAME: f64 = 0.10;
 
-/// What a machine was asked for.
+/// The requests of a recording.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequestCounts {
-    /// Requests by order, those that failed included.
+    /// Requests by order, failed ones included.
     by_order: ByOrder,
-    /// Pages of blocks that were freed on another CPU than had asked for them.
+    /// Pages of blocks that were freed on another CPU than the one that requested them.
     freed_elsewhere: u64,
-    /// The CPU that asked for each block that is held.
+    /// The CPU that requested each block in use.
     holders: HashMap<Pfn, u16>,
 }
 
@@ -38,20 +38,20 @@ impl RequestCounts {
         }
     }
 
-    /// Forgets who holds blocks, once nothing is added any more.
+    /// Drops the CPUs of the blocks in use, after the last event.
     pub(super) fn without_holders(self) -> Self {
         Self { holders: HashMap::new(), ..self }
     }
 
-    /// Returns the pages that were asked for.
+    /// Returns the number of requested pages.
     pub(super) fn pages(&self) -> u64 {
         self.by_order.iter().enumerate().map(|(order, blocks)| blocks << order).sum()
     }
 }
 
-/// Returns a sentence if the machine was asked otherwise under a change than before: a tenth of the pages in blocks of
-/// another size, or fewer or more of them, or a tenth freed on another CPU than had asked for them. What is within the
-/// noise does not count. `None` if it was asked for the same.
+/// Returns a sentence if the requests under the change differ from those before by a tenth of the pages: in the sizes
+/// or the number of blocks, or in the pages freed on another CPU than the one that requested them. Differences within
+/// the noise do not count. `None` if the requests do not differ.
 pub(super) fn request_differences(before: &[&RequestCounts], observed: &[&RequestCounts]) -> Option<String> {
     let each = |side: &[&RequestCounts], of: &dyn Fn(&RequestCounts) -> u64| -> Vec<f64> {
         side.iter().map(|requests| of(requests) as f64).collect()
@@ -67,7 +67,7 @@ pub(super) fn request_differences(before: &[&RequestCounts], observed: &[&Reques
         difference(format!("blocks of order {order}"), order.pages(), &of)
     });
     let of_orders: Vec<_> = of_orders.collect();
-    let what = "pages freed on another CPU than had asked for them".to_owned();
+    let what = "pages freed on another CPU than the one that requested them".to_owned();
     let elsewhere: Vec<_> = difference(what, 1, &|requests| requests.freed_elsewhere).into_iter().collect();
     let pages = |side: &[&RequestCounts]| mean(&each(side, &RequestCounts::pages));
     let most = SAME * pages(before).max(pages(observed));
@@ -75,18 +75,18 @@ pub(super) fn request_differences(before: &[&RequestCounts], observed: &[&Reques
         [of_orders, elsewhere].into_iter().find(|all| all.iter().map(|of| of.pages).sum::<f64>() > most)?;
     let largest = found.into_iter().max_by(|one, other| one.pages.total_cmp(&other.pages))?;
     let [one, other] = [largest.one, largest.other].map(number);
-    Some(format!("the machine was asked otherwise under the change: {other} {}, {one} before", largest.what))
+    Some(format!("the requests differ under the change: {other} {}, {one} before", largest.what))
 }
 
-/// One thing that was asked for more or less often, beyond the noise.
+/// A kind of requests whose number differs beyond the noise.
 struct Otherwise {
-    /// By how many pages.
+    /// The difference in pages.
     pages: f64,
-    /// What it is.
+    /// The kind of requests.
     what: String,
-    /// How often before the change.
+    /// The number before the change.
     one: f64,
-    /// How often under it.
+    /// The number under the change.
     other: f64,
 }
 
@@ -94,11 +94,11 @@ struct Otherwise {
 mod tests {
     use super::*;
 
-    /// Single pages, blocks of order 2, and pages freed elsewhere.
+    /// The numbers of single pages, of blocks of order 2, and of pages freed on another CPU.
     type Of = (u64, u64, u64);
 
-    /// Returns what so many single pages, and blocks of order 2, make; the first of the single pages are freed on another
-    /// CPU.
+    /// Returns the counts for requests of `pages` single pages and `larger` blocks of order 2. The first `elsewhere`
+    /// single pages are freed on another CPU.
     fn requests(pages: u64, larger: u64, elsewhere: u64) -> RequestCounts {
         let mut requests = RequestCounts::default();
         for pfn in (0..pages).map(Pfn) {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_requests_are_no_difference() {
+    fn equal_requests_do_not_differ() {
         let before = [(1000, 5, 100), (1010, 4, 100), (990, 6, 100)];
         assert_eq!(otherwise(before, before), None);
         assert_eq!(otherwise(before, before.map(|(pages, larger, _)| (pages - 90, larger, 190))), None);
@@ -127,19 +127,20 @@ mod tests {
     }
 
     #[test]
-    fn other_sizes_numbers_and_cpus_are_told() {
+    fn other_sizes_numbers_and_cpus_are_reported() {
         let before = [(1000, 5, 100), (1010, 4, 105), (990, 6, 95)];
-        let told = |observed: fn(Of) -> Of| otherwise(before, before.map(observed)).expect("told");
-        let larger = told(|(pages, larger, elsewhere)| (pages - 200, larger + 50, elsewhere));
+        let sentence =
+            |observed: fn(Of) -> Of| otherwise(before, before.map(observed)).expect("a difference");
+        let larger = sentence(|(pages, larger, elsewhere)| (pages - 200, larger + 50, elsewhere));
         assert!(larger.contains("order 2, 5 before") || larger.contains("800 blocks of order 0"), "{larger}");
-        let fewer = told(|(pages, larger, elsewhere)| (pages - 200, larger, elsewhere));
+        let fewer = sentence(|(pages, larger, elsewhere)| (pages - 200, larger, elsewhere));
         assert!(fewer.contains("800 blocks of order 0, 1"), "{fewer}");
-        let elsewhere = told(|(pages, larger, elsewhere)| (pages, larger, elsewhere + 300));
+        let elsewhere = sentence(|(pages, larger, elsewhere)| (pages, larger, elsewhere + 300));
         assert!(elsewhere.contains("400 pages freed on another CPU"), "{elsewhere}");
     }
 
     #[test]
-    fn what_scatters_as_much_is_no_difference() {
+    fn differences_within_noise_do_not_count() {
         assert_eq!(
             otherwise([(1000, 0, 0), (1500, 0, 0), (700, 0, 0)], [(1200, 0, 0), (900, 0, 0), (600, 0, 0)]),
             None
@@ -148,10 +149,10 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_scatters_does_not_hide_one_that_does_not() {
+    fn a_noisy_order_does_not_hide_a_clear_difference() {
         let before = [(1000, 0, 0), (2000, 0, 0), (300, 0, 0)];
         let observed = [(1100, 100, 0), (1900, 101, 0), (900, 99, 0)];
-        let told = otherwise(before, observed).expect("told");
-        assert!(told.contains("100 blocks of order 2, 0 before"), "{told}");
+        let sentence = otherwise(before, observed).expect("a difference");
+        assert!(sentence.contains("100 blocks of order 2, 0 before"), "{sentence}");
     }
 }

@@ -1,32 +1,33 @@
-//! The values of a measure in each recording and in its replays, and what they say of a change.
+//! The values of a measure in each recording and in its replays, and the reasons against a prediction.
 
 use super::noise::{Difference, mean, paired, spread, unpaired};
 use super::recordings::BaselineRecording;
 use super::short::number;
 
-/// How far the replay as recorded may be from the machine to be believed if it foretells no change.
+/// The largest accepted ratio between machine and baseline replay if no change is predicted.
 const NEAR: f64 = 1.25;
 
-/// How far it may be if the foretold change is larger than that.
+/// The largest accepted ratio between machine and baseline replay if the predicted change is larger than the
+/// difference.
 const FAR: f64 = 2.0;
 
-/// By which part of a change recordings may differ before their first event.
+/// The largest accepted difference at the start, as a share of the change.
 const EARLIER: f64 = 0.25;
 
 /// The values of one measure before the change.
 pub(super) struct Series {
-    /// The machine's own at the start of each recording; `None` of what begins with the recording.
+    /// The value of the machine at the start of each recording; `None` for counts that begin with the recording.
     pub(super) at_start: Option<Vec<f64>>,
-    /// The machine's own in each recording; `None` if a recording does not tell.
+    /// The value of the machine in each recording; `None` if a recording lacks it.
     pub(super) own: Option<Vec<f64>>,
-    /// Of each recording the values of its replays as recorded; `None` if a replay does not do this.
+    /// The values in the replays of each recording without the change; `None` if replays do not compute the measure.
     pub(super) baseline: Option<Vec<Vec<f64>>>,
-    /// The same with the change.
+    /// The values in the replays of each recording with the change; `None` if replays do not compute the measure.
     pub(super) changed: Option<Vec<Vec<f64>>>,
-    /// Why replays do not tell what the change makes of it; `None` if they do.
-    pub(super) untraced: Option<&'static str>,
-    /// By how much it changes if what the change makes CPUs' lists hold less comes back, or what they hold more is
-    /// taken; 0 if it does not depend on that.
+    /// The reason if replays do not model the effect of the change on this measure; `None` if they do.
+    pub(super) unmodelled: Option<&'static str>,
+    /// The change of the measure if per-CPU lists return pages that they keep less under the change, or take pages
+    /// that they keep more; 0 if the measure does not depend on these pages.
     pub(super) by_lists: f64,
 }
 
@@ -43,18 +44,18 @@ impl Series {
             own: observations.iter().map(|observation| observation.own[number]).collect(),
             baseline: replays(|of| &of.baseline),
             changed: replays(|of| &of.changed),
-            untraced: None,
+            unmodelled: None,
             by_lists: 0.0,
         }
     }
 
-    /// Returns by how much the change alters the values of the replays; 0 if they do not tell.
+    /// Returns the effect of the change in the replays; 0 if replays do not compute the measure.
     pub(super) fn change(&self) -> f64 {
         let both = self.baseline.as_ref().zip(self.changed.as_ref());
         both.map_or(0.0, |(baseline, changed)| spread(changed).mean - spread(baseline).mean)
     }
 
-    /// Returns the values before the change, in the shape of the replays: the machine's own, or the replays'.
+    /// Returns the values before the change, one for each replay: of the machine if known, otherwise of the replays.
     pub(super) fn before(&self) -> Option<Vec<Vec<f64>>> {
         match (&self.own, &self.baseline) {
             (None, baseline) => baseline.clone(),
@@ -67,11 +68,12 @@ impl Series {
     }
 }
 
-/// Returns the foretold values: those before times what the change makes of the replay, both as means over all
-/// recordings. What a replay differs from the others goes to its recording, so that the change is paired.
+/// Returns the predicted values: the values before the change, times the ratio of changed to baseline replays. The
+/// ratio is of means over all recordings. The deviation of each replay is added to its own recording, so that changes
+/// are paired.
 ///
-/// A machine and its replay differ rather by a factor than by a sum. Where one of them has nothing, a sum it is; nothing
-/// is ever less than none.
+/// Uses a ratio because machine and replay differ by a factor more often than by a constant. If one of them is 0, adds
+/// the difference instead. Predicted values are never negative.
 pub(super) fn predicted(before: &[Vec<f64>], baseline: &[Vec<f64>], changed: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let [machine, base, after] = [before, baseline, changed].map(|values| spread(values).mean);
     let is_ratio = machine > 0.0 && base > 0.0;
@@ -98,14 +100,14 @@ pub(super) fn means(recordings: &[Vec<f64>]) -> Vec<f64> {
     recordings.iter().map(|replays| mean(replays)).collect()
 }
 
-/// Returns how many times as large the larger of two numbers is.
+/// Returns the ratio of the larger to the smaller of two numbers.
 fn times(one: f64, other: f64) -> f64 {
     let (least, most) = (one.min(other), one.max(other));
     if most <= 0.0 { 1.0 } else { most / least.max(0.0) }
 }
 
-/// Returns why a replay is not to be believed: it is too far from the machine as recorded, or further than what it
-/// foretells, if it `predicts` a change beyond the noise. `None` if it is to be believed.
+/// Returns the reason if the baseline replay is too far from the machine. The difference may not exceed the predicted
+/// change if the replay `predicts` a change beyond the noise. `None` if the replay is close enough.
 pub(super) fn is_too_far(
     before: &[Vec<f64>],
     baseline: &[Vec<f64>],
@@ -118,23 +120,27 @@ pub(super) fn is_too_far(
     let is_less = off <= FAR && off <= times(base, after);
     let is_believed = is_noise || is_less || (off <= NEAR && !predicts);
     let [base, machine] = [base, machine].map(number);
-    let further = if off <= NEAR { ", further off than what it foretells" } else { "" };
-    (!is_believed).then(|| format!("as recorded the replay has {base}, the machine {machine}{further}"))
+    let further = if off <= NEAR { ", a difference larger than the predicted change" } else { "" };
+    (!is_believed).then(|| format!("the baseline replay has {base}, the machine {machine}{further}"))
 }
 
-/// Returns why a change is not told: what CPUs' lists give back or keep, that once, can be all of it, and a machine that
-/// has always been set so began without that. `None` if it is more.
+/// Returns the reason if pages on per-CPU lists explain the whole predicted change. The lists return or keep these
+/// pages only once, and a machine that always had the new setting starts without this effect. `None` if the change is
+/// larger.
 pub(super) fn is_of_lists(by_lists: f64, change: Difference) -> Option<String> {
     let is_all = change.mean * by_lists > 0.0 && change.mean.abs() <= by_lists.abs();
     (change.is_beyond_noise() && is_all).then(|| {
         let [by_lists, change] = [by_lists, change.mean].map(number);
-        format!("what waits on CPUs' lists when a recording begins is of the recorded setting: given back or kept, it alone makes up to {by_lists} where {change} are foretold")
+        format!(
+            "pages on per-CPU lists at the start depend on the recorded setting: they make up to {by_lists} of a \
+             predicted change of {change}"
+        )
     })
 }
 
-/// Returns why what came is not of the allocator alone: what the machine was asked for under the change, or where it began,
-/// makes another value of it already in the era before the change (`replayed`), by more than a quarter of what was foretold
-/// or came. `None` if it does not.
+/// Returns the reason if the observed change is not an effect of the allocator alone. The recordings under the change,
+/// replayed in the era before the change (`replayed`), then differ from the baseline by more than a quarter of the
+/// predicted or observed change. The cause is other requests or another start state. `None` without such a difference.
 pub(super) fn is_of_requests(
     series: &Series,
     replayed: Option<&[Vec<f64>]>,
@@ -148,12 +154,15 @@ pub(super) fn is_of_requests(
     let is_large = otherwise.is_beyond_noise() && scale * otherwise.mean.abs() > EARLIER * most;
     is_large.then(|| {
         let [from, to] = [baseline, replayed].map(|values| number(mean(&means(values))));
-        format!("what came is not of the allocator alone: replayed without the change, these requests have {to} already, and the others {from}")
+        format!(
+            "the requests differ: replayed without the change, those under the change give {to}, those before the \
+             change {from}"
+        )
     })
 }
 
-/// Returns why what came does not show the change: the sides differed before the first event, by more than a quarter of
-/// what was foretold or came. `None` if it does.
+/// Returns the reason if the sides differ before the first event by more than a quarter of the predicted or observed
+/// change. `None` without such a difference.
 pub(super) fn differ_at_start(
     series: &Series,
     at_start: Option<&[f64]>,
@@ -165,6 +174,9 @@ pub(super) fn differ_at_start(
     let is_large = earlier.is_beyond_noise() && earlier.mean.abs() > EARLIER * most;
     is_large.then(|| {
         let [from, to] = [before, under].map(|values| number(mean(values)));
-        format!("the recordings differ before their first event, {from} and {to}: what the change made of the time before is in it")
+        format!(
+            "the recordings differ before their first event, {from} and {to}: the change had effects before they \
+             began"
+        )
     })
 }

@@ -1,8 +1,8 @@
-//! Numbers as short as a screen needs them.
+//! Numbers in short form for the screen.
 
 use freehold_measure::grouped;
 
-/// Returns a number with three digits that count, and thousands in full up to 9 999.
+/// Returns a number with three significant digits; numbers up to 9 999 keep all digits.
 pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     let scaled = |by: f64, letter: &str| {

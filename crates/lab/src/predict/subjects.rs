@@ -1,43 +1,43 @@
-//! What is foretold: each measure's name, its value in a replay, and the machine's own.
+//! The predicted measures: the name of each, its value in a replay, and its value on the machine.
 
 use freehold::Order;
 
 use super::own::{ByPair, Own, pairs};
 use crate::replay::Measures;
 
-/// The unit of measures that a pageblock of another size would count otherwise.
+/// The unit of measures that depend on the size of a pageblock.
 pub(super) const PAGEBLOCKS: &str = "pageblocks";
 
-/// The name of what lists of CPUs take from, and give back to.
+/// The measure that per-CPU lists reduce when they keep pages, and increase when they return pages.
 pub(super) const FREE_PAGEBLOCKS: &str = "free pageblocks at the end";
 
-/// The name of what waits on CPUs' lists.
+/// The measure of pages on per-CPU lists.
 pub(super) const ON_LISTS: &str = "pages on CPUs' lists at the end";
 
-/// The units of what happens one by one, so that their numbers scatter by chance.
+/// The units of counts of single events, which vary at least as a Poisson process does.
 pub(super) const EVENTS: [&str; 5] = ["events", "requests", "wakes", "refills", "drains"];
 
-/// A measure: its name, its unit, its value in a replay with pageblocks of some order, and the machine's own.
+/// A measure: its name, unit, value in a replay with pageblocks of the given order, and value on the machine.
 #[derive(Clone, Copy)]
 struct Subject {
     name: &'static str,
     unit: &'static str,
-    /// `None` for what a replay does not do.
+    /// The value in a replay; `None` if replays do not compute it.
     of: Option<fn(&Measures, Order) -> f64>,
     own: fn(&Own) -> Option<f64>,
-    /// The machine's own at the start, of what is there at the end because it was there before.
+    /// The value on the machine at the start, for measures that do not begin with the recording.
     at_start: Option<fn(&Own) -> Option<u64>>,
-    /// Why the eras do not tell what another kernel would have; `None` if they do.
+    /// The reason if eras do not model the measure of another kernel; `None` if they do.
     not_of_eras: Option<&'static str>,
 }
 
-/// Why no era tells how much another kernel reclaims.
+/// The reason why reclaim of another kernel is undecided.
 const RECLAIM: &str =
-    "how much kswapd leaves to others is the recorded kernel's: the eras have no reclaim of their own";
+    "the recorded kernel decides how much kswapd leaves to direct reclaim: eras do not model kswapd";
 
-/// Why no era tells how much another kernel compacts.
+/// The reason why compaction of another kernel is undecided.
 const COMPACTION: &str =
-    "kcompactd begins as often as the recorded one: the eras do not tell when another kernel's would";
+    "kcompactd starts as often as in the recording: eras do not model when that of another kernel starts";
 
 const fn subject(
     name: &'static str,
@@ -53,12 +53,12 @@ const fn not_replayed(name: &'static str, unit: &'static str, own: fn(&Own) -> O
     Subject { name, unit, of: None, own, at_start: None, not_of_eras: None }
 }
 
-/// Returns a measure of what was there before the recording, too.
+/// Returns a measure that has a value at the start of the recording.
 const fn since(subject: Subject, at_start: fn(&Own) -> Option<u64>) -> Subject {
     Subject { at_start: Some(at_start), ..subject }
 }
 
-/// Returns a measure that eras do not tell, with the reason.
+/// Returns a measure that eras do not model, with the reason.
 const fn not_of_eras(subject: Subject, why: &'static str) -> Subject {
     Subject { not_of_eras: Some(why), ..subject }
 }
@@ -67,12 +67,12 @@ fn real(count: Option<u64>) -> Option<f64> {
     count.map(|count| count as f64)
 }
 
-/// Returns how many things there are of each; 0 of nothing.
+/// Returns the ratio of two counts; 0 if `of` is 0.
 fn share(things: u64, of: u64) -> f64 {
     if of == 0 { 0.0 } else { things as f64 / of as f64 }
 }
 
-/// Every measure but the fallbacks by pair of types.
+/// All measures except the fallbacks by pair of types.
 #[rustfmt::skip]
 static SUBJECTS: [Subject; 30] = [
     since(subject(FREE_PAGEBLOCKS, PAGEBLOCKS, |m, _| m.free_pageblocks_at_end as f64, |own| real(own.free_pageblocks)), |own| own.free_pageblocks_at_start),
@@ -114,12 +114,12 @@ pub(super) fn names() -> Vec<(String, &'static str)> {
     fixed.chain(by_pair).collect()
 }
 
-/// Returns why eras do not tell each measure; `None` of those that they tell.
+/// Returns for each measure the reason if eras do not model it; `None` if they do.
 pub(super) fn why_not_of_eras() -> Vec<Option<&'static str>> {
     SUBJECTS.iter().map(|subject| subject.not_of_eras).chain(pairs().map(|_| None)).collect()
 }
 
-/// Returns the value of every measure in a replay; `None` for what a replay does not do.
+/// Returns the value of every measure in a replay; `None` if replays do not compute it.
 pub(super) fn of_replay(measures: &Measures, pageblock_order: Order) -> Vec<Option<f64>> {
     let mut fallbacks = ByPair::default();
     for count in measures.samples.iter().flat_map(|sample| &sample.fallbacks) {
@@ -130,7 +130,7 @@ pub(super) fn of_replay(measures: &Measures, pageblock_order: Order) -> Vec<Opti
     fixed.chain(by_pair).collect()
 }
 
-/// Returns the machine's own value of every measure; `None` for what the recording does not tell.
+/// Returns the value of every measure on the machine; `None` if the recording lacks it.
 pub(super) fn of_machine(own: &Own) -> Vec<Option<f64>> {
     let by_pair =
         pairs().map(|(wanted, found)| Some(own.fallbacks.as_ref()?[wanted.index()][found.index()] as f64));
@@ -138,7 +138,7 @@ pub(super) fn of_machine(own: &Own) -> Vec<Option<f64>> {
     fixed.chain(by_pair).collect()
 }
 
-/// Returns the machine's own value of every measure at the start; `None` for what begins with the recording.
+/// Returns the value of every measure on the machine at the start; `None` for counts that begin with the recording.
 pub(super) fn at_start(own: &Own) -> Vec<Option<f64>> {
     let fixed =
         SUBJECTS.iter().map(|subject| subject.at_start.and_then(|of| of(own)).map(|count| count as f64));
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_measure_has_a_name_of_its_own_that_fits_the_page() {
+    fn measures_have_unique_names_that_fit_the_table() {
         let names = names();
         for (number, (name, unit)) in names.iter().enumerate() {
             assert!(name.chars().count() <= 36 && !unit.is_empty(), "{name}");

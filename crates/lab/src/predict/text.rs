@@ -7,13 +7,13 @@ use super::prediction::Prediction;
 use super::short::number;
 use super::verdict::Verdict;
 
-/// The columns of the screen.
+/// The width of the screen in characters.
 const COLUMNS: usize = 100;
 
-/// The most rows of the table, unless all are asked for.
+/// The largest number of rows in the table without `full`.
 const MOST_ROWS: usize = 30;
 
-/// The width of the column of names, with the mark before each.
+/// The width of the name column, including the mark before each name.
 const NAME: usize = 38;
 
 /// Returns a mean with its standard deviation, if it is known and not 0.
@@ -25,7 +25,7 @@ fn spread(mean: Option<f64>, sd: Option<f64>) -> String {
     }
 }
 
-/// Returns the foretold change in percent, or as a multiple if it is large.
+/// Returns the predicted change in percent, or as a multiple if it is large.
 fn change(measure: &Measure) -> String {
     let Some((before, predicted)) = measure.before.zip(measure.predicted) else { return "–".to_owned() };
     let (difference, ratio) = (predicted - before, predicted / before);
@@ -41,7 +41,7 @@ fn change(measure: &Measure) -> String {
     }
 }
 
-/// Returns a text that is cut to the width of the screen.
+/// Returns a text, cut to the width of the screen.
 fn cut(text: &str) -> String {
     if text.chars().count() <= COLUMNS {
         return text.to_owned();
@@ -50,8 +50,8 @@ fn cut(text: &str) -> String {
 }
 
 impl Prediction {
-    /// Returns the prediction as text: the measures that change on one screen of 40 lines and 100 columns or, if
-    /// `full`, all of them with the reasons why recordings cannot tell.
+    /// Returns the prediction as text: the measures that change, on one screen of 40 lines and 100 columns. With
+    /// `full`, all measures, and the reasons for undecided ones.
     pub fn text(&self, full: bool) -> String {
         let mut lines = vec![self.headline()];
         lines.extend(self.notes.iter().take(if full { usize::MAX } else { 3 }).map(|note| cut(note)));
@@ -66,11 +66,11 @@ impl Prediction {
         for measure in &shown[..rows] {
             lines.push(self.measure(measure));
             if let Some(why) = measure.why.as_ref().filter(|_| full) {
-                lines.push(cut(&format!("    cannot tell: {why}")));
+                lines.push(cut(&format!("    undecided: {why}")));
             }
         }
         if shown[..rows].iter().any(|measure| !measure.before_is_recorded) {
-            lines.push("* the replay's: the recordings do not tell the machine's own".to_owned());
+            lines.push("* value of the replay, because no recording has the machine's own value".to_owned());
         }
         lines.push(self.rest(&shown[rows..], full));
         if self.against.is_some() {
@@ -82,19 +82,19 @@ impl Prediction {
     fn headline(&self) -> String {
         let recordings = |count: usize| format!("{count} recording{}", if count == 1 { "" } else { "s" });
         let mut line = format!(
-            "{} instead of {}: foretold from {}",
+            "{} instead of {}: predicted from {}",
             self.change,
             self.instead_of,
             recordings(self.recordings)
         );
         if let Some(against) = self.against {
             // Writing into a string does not fail.
-            let _ = write!(line, ", held against {against}");
+            let _ = write!(line, ", compared with {against}");
         }
         cut(&line)
     }
 
-    /// Returns true if a measure is foretold to change, or changed.
+    /// Returns true if a change of the measure is predicted or was observed.
     fn is_shown(&self, measure: &Measure) -> bool {
         match measure.verdict {
             Some(Verdict::Quiet | Verdict::Undecided) | None => {
@@ -116,7 +116,7 @@ impl Prediction {
         ])
     }
 
-    /// Returns a row of the table; the last two columns are there only if there is something to hold against.
+    /// Returns a row of the table. The last two columns exist only with recordings under the change.
     fn row(&self, cells: &[String; 6]) -> String {
         let [name, before, predicted, change, observed, verdict] = cells;
         let mut row = format!("{name:NAME$} {before:>13} {predicted:>13} {change:>7}");
@@ -127,22 +127,17 @@ impl Prediction {
         row.trim_end().to_owned()
     }
 
-    /// Returns how many measures are not in the table, and why.
+    /// Returns the number of measures that are not in the table, by reason.
     fn rest(&self, left: &[&Measure], full: bool) -> String {
-        let is_untraced = |measure: &&Measure| measure.why.is_some();
-        let untraced = self.measures.iter().filter(is_untraced).count();
+        let is_undecided = |measure: &&Measure| measure.why.is_some();
+        let undecided = self.measures.iter().filter(is_undecided).count();
         if full {
-            return format!(
-                "{} measures; the recordings cannot tell {untraced} of them",
-                self.measures.len()
-            );
+            return format!("{} measures, {undecided} of them undecided", self.measures.len());
         }
         let quiet =
             self.measures.iter().filter(|measure| measure.why.is_none() && !self.is_shown(measure)).count();
-        let more = if left.is_empty() { String::new() } else { format!("{} more that do, ", left.len()) };
-        format!(
-            "{more}{quiet} that do not change beyond the noise, {untraced} that cannot be told: --full shows them"
-        )
+        let more = if left.is_empty() { String::new() } else { format!("{} more that change, ", left.len()) };
+        format!("{more}{quiet} without a change beyond noise, {undecided} undecided: --full shows all")
     }
 
     fn score(&self) -> String {
@@ -210,11 +205,11 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_change_is_counted_and_full_shows_it() {
+    fn unchanged_measures_are_counted_and_shown_with_full() {
         let prediction = prediction(None);
         let text = prediction.text(false);
         assert!(!text.contains("free pageblocks"), "{text}");
-        assert!(text.contains("30 more that do, 1 that do not change"), "{text}");
+        assert!(text.contains("30 more that change, 1 without a change"), "{text}");
         assert!(prediction.text(true).contains("free pageblocks"));
     }
 }

@@ -1,13 +1,13 @@
-//! What was foretold, held against what came.
+//! The comparison of a predicted with an observed change.
 
 use serde::{Deserialize, Serialize};
 
 use super::noise::Difference;
 
-/// The share of what came by which the foretold difference may be off.
+/// The accepted error of a predicted difference, as a share of the observed one.
 const SIZE: f64 = 0.25;
 
-/// How what was foretold of a measure stands against what came.
+/// The comparison of the predicted with the observed change of a measure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -17,18 +17,18 @@ pub enum Verdict {
     Size,
     /// The direction is wrong.
     Direction,
-    /// Something came, and nothing was foretold.
+    /// A change was observed, and none was predicted.
     Missed,
-    /// Something was foretold, and nothing came.
+    /// A change was predicted, and none was observed.
     FalseAlarm,
-    /// Nothing was foretold, and nothing came.
+    /// No change was predicted, and none was observed.
     Quiet,
-    /// The recordings cannot tell.
+    /// The recordings do not allow a decision.
     Undecided,
 }
 
 impl Verdict {
-    /// Every verdict, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Self; 7] = [
         Self::Right,
         Self::Size,
@@ -39,7 +39,7 @@ impl Verdict {
         Self::Undecided,
     ];
 
-    /// Returns the name, as JSON has it.
+    /// Returns the name, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Right => "right",
@@ -52,10 +52,10 @@ impl Verdict {
         }
     }
 
-    /// Judges a foretold difference by the one that came. A difference within its noise is none.
+    /// Compares a predicted with an observed difference. A difference within its noise counts as no change.
     ///
-    /// A foretold difference that is smaller than the noise of what came could not have been seen: it is no false
-    /// alarm, and the recordings cannot tell. Nor can they if what came is smaller than the noise of what was foretold.
+    /// If one of the differences is within its noise, and the other is smaller than that noise, the verdict is
+    /// [`Self::Undecided`]: the recordings could not have shown the change.
     pub(super) fn new(predicted: Difference, observed: Difference) -> Self {
         match (predicted.is_beyond_noise(), observed.is_beyond_noise()) {
             (false, false) => Self::Quiet,
@@ -76,16 +76,17 @@ impl Verdict {
 mod tests {
     use super::*;
 
-    /// Each line: what was foretold and its standard error, what came and its standard error, the verdict.
+    /// Each line: the predicted difference and its standard error, the observed one and its standard error, the
+    /// verdict.
     const TABLE: &[(f64, f64, f64, f64, Verdict)] = &[
         (10.0, 1.0, 10.0, 1.0, Verdict::Right),
         (-40.0, 2.0, -36.0, 2.0, Verdict::Right),
-        // Within 25 % of what came, although further off than the uncertainty; and just outside.
+        // Within 25 % of the observed difference, although beyond the uncertainty; then just outside.
         (125.0, 0.1, 100.0, 0.1, Verdict::Right),
         (126.0, 0.1, 100.0, 0.1, Verdict::Size),
         (-75.0, 0.1, -100.0, 0.1, Verdict::Right),
         (-74.0, 0.1, -100.0, 0.1, Verdict::Size),
-        // Twice as much as came, within the uncertainty of both together; and outside.
+        // Twice the observed difference, within the uncertainty of both together; then outside.
         (40.0, 9.0, 20.0, 6.0, Verdict::Right),
         (40.0, 6.0, 20.0, 6.0, Verdict::Size),
         (10.0, 1.0, -10.0, 1.0, Verdict::Direction),
@@ -93,11 +94,11 @@ mod tests {
         (1.0, 1.0, 10.0, 1.0, Verdict::Missed),
         (0.0, 0.0, 10.0, 1.0, Verdict::Missed),
         (1.0, 4.0, 10.0, 1.0, Verdict::Missed),
-        // Large, but as uncertain: nothing is foretold, nor is it said that nothing will come.
+        // A large prediction within a large noise: neither a change nor its absence is predicted.
         (10.0, 6.0, 10.0, 1.0, Verdict::Undecided),
         (10.0, 1.0, 0.0, 1.0, Verdict::FalseAlarm),
         (10.0, 1.0, 1.0, 1.0, Verdict::FalseAlarm),
-        // What came scatters by more than what was foretold.
+        // The noise of the observation exceeds the prediction.
         (10.0, 1.0, 1.0, 8.0, Verdict::Undecided),
         (1.0, 1.0, 1.0, 1.0, Verdict::Quiet),
         (0.0, 0.0, 0.0, 0.0, Verdict::Quiet),
@@ -109,7 +110,7 @@ mod tests {
             let [predicted, observed] = [(predicted, predicted_error), (observed, observed_error)]
                 .map(|(mean, error)| difference(mean, error));
             assert_eq!(Verdict::new(predicted, observed), verdict, "{predicted:?} {observed:?}");
-            // The same the other way round.
+            // The same with reversed signs.
             let mirrored = |of: Difference| Difference { mean: -of.mean, ..of };
             assert_eq!(
                 Verdict::new(mirrored(predicted), mirrored(observed)),
@@ -122,13 +123,13 @@ mod tests {
         }
     }
 
-    /// Returns a difference whose noise is twice its standard error, and a little more.
+    /// Returns a difference whose noise is twice `error`.
     fn difference(mean: f64, error: f64) -> Difference {
         Difference { mean, error: error * 2.0 / 2.576, freedom: 1e9 }
     }
 
     #[test]
-    fn a_planted_error_is_found() {
+    fn planted_errors_are_detected() {
         let [observed, right] = [difference(50.0, 2.0), difference(48.0, 2.0)];
         assert_eq!(Verdict::new(right, observed), Verdict::Right);
         let turned = Difference { mean: -right.mean, ..right };
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_json() {
+    fn names_match_the_json() {
         for verdict in Verdict::ALL {
             assert_eq!(serde_json::to_value(verdict).expect("JSON"), verdict.name());
         }

@@ -1,4 +1,4 @@
-//! Which of the machine's tasks compact, and which of these are kcompactd.
+//! The tasks of the machine that compact, and which of them are kcompactd.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use freehold_trace::{EventKind, EventLog};
 
 use crate::trace::Trace;
 
-/// The tasks that compact now.
+/// The tasks that are compacting now.
 #[derive(Debug, Default)]
 pub(crate) struct Compacting(Vec<i32>);
 
@@ -21,26 +21,26 @@ impl Compacting {
         self.0.retain(|&running| running != pid);
     }
 
-    /// Returns the number of tasks that compact.
+    /// Returns the number of compacting tasks.
     pub(crate) fn tasks(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns true if the task compacts: what it frees are the old places of pages that it moved.
+    /// Returns true if the task is compacting. Its frees are the old places of pages that it moved.
     #[inline]
     pub(crate) fn contains(&self, pid: i32) -> bool {
         !self.0.is_empty() && self.0.contains(&pid)
     }
 }
 
-/// Returns the tasks that are a kcompactd; `None` if the trace does not tell who compacts.
+/// Returns the tasks that are a kcompactd; `None` if the trace has no events of compaction.
 pub(crate) fn kcompactd_tasks(trace: Trace<'_>) -> Option<HashSet<i32>> {
     let recorded = trace.origin.events.iter().any(|event| event == "compaction:mm_compaction_begin");
     let compacts = || trace.events.iter().any(|event| event.kind == EventKind::CompactionBegin);
     (recorded || compacts()).then(|| daemons(trace.events))
 }
 
-/// What is known of a task that compacts.
+/// The counts of a task that compacts.
 #[derive(Default)]
 struct Compactor {
     is_compacting: bool,
@@ -48,8 +48,8 @@ struct Compactor {
     other_allocations: u32,
 }
 
-/// Returns the tasks that compact more often than they ask for pages outside of compaction: one kcompactd for
-/// each node. An interrupt may ask for pages in the name of a kcompactd, mostly while that compacts.
+/// Returns the tasks that compact more often than they request pages outside of compaction: one kcompactd for each
+/// node. Requests of interrupts count for the interrupted task, mostly while it compacts.
 fn daemons(events: &EventLog) -> HashSet<i32> {
     let mut compactors: HashMap<i32, Compactor> = HashMap::new();
     for event in events.iter().filter(|event| event.kind == EventKind::CompactionBegin) {
@@ -60,7 +60,7 @@ fn daemons(events: &EventLog) -> HashSet<i32> {
     }
     for event in events.iter() {
         if matches!(event.kind, EventKind::Lost { .. }) {
-            // The end of a compaction may be among the lost events.
+            // The event that ends a compaction may be lost.
             for compactor in compactors.values_mut() {
                 compactor.is_compacting = false;
             }
@@ -96,8 +96,8 @@ mod tests {
             migratetype: freehold::Migratetype::Unmovable,
         };
         let (begin, end) = (EventKind::CompactionBegin, EventKind::CompactionEnd);
-        // 1 is interrupted while it compacts, 2 asks for pages and compacts for them, 3 never compacts.
-        // What ends 4's compaction is lost, after which it asks for pages.
+        // Task 1 is interrupted while it compacts. Task 2 requests pages and compacts for them. Task 3 never compacts.
+        // Task 4 requests pages after the event that ends its compaction was lost.
         let lost = EventKind::Lost { count: 0 };
         let events = [
             (1, begin),

@@ -1,4 +1,4 @@
-//! What the machine itself did, as far as its trace tells.
+//! The measures of the recorded machine.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use super::work::RecordedWork;
 use crate::counts::ByOrder;
 use crate::trace::Trace;
 
-/// Returns true if a request of the size of a pageblock is for a huge page: of these requests, no others have such
-/// flags.
+/// Returns true if a request of the size of a pageblock is for a huge page. Other requests of that size do not have
+/// such flags.
 pub(crate) fn is_for_huge_page(gfp: GfpFlags) -> bool {
     gfp.contains(GfpFlags::MOVABLE | GfpFlags::COMP | GfpFlags::NOMEMALLOC)
 }
 
-/// What the machine itself did, as far as its trace tells.
+/// The measures of the recorded machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Recorded {
     /// Requests that failed, by order.
@@ -26,20 +26,20 @@ pub struct Recorded {
     pub claims: u64,
     /// Requests answered from another type's block that kept its type.
     pub steals: u64,
-    /// Pages that left per-CPU lists; `None` where the event was not recorded.
+    /// Pages drained from per-CPU lists; `None` if the event was not recorded.
     pub drained_pages: Option<u64>,
-    /// Blocks taken to refill per-CPU lists; `None` where the event was not recorded.
+    /// Blocks moved to per-CPU lists by refills; `None` if the event was not recorded.
     pub refilled_blocks: Option<u64>,
-    /// Refills of per-CPU lists: blocks that a CPU took without any other event of its own in between; `None` where the
-    /// event was not recorded.
+    /// Refills of per-CPU lists: runs of blocks that a CPU took without another event of that CPU in between. `None`
+    /// if the event was not recorded.
     pub refills: Option<u64>,
-    /// Pages on all per-CPU lists at the end; `None` where the end was not recorded.
+    /// Pages on all per-CPU lists at the end; `None` if the end was not recorded.
     pub percpu_pages_at_end: Option<u64>,
     /// True if the trace has a fallback event.
     pub has_fallbacks: bool,
-    /// What the machine's own counters say of reclaim and compaction.
+    /// The counters of reclaim and compaction.
     pub events: RecordedCounters,
-    /// What compaction, reclaim and isolation did; `None` where their events were not recorded.
+    /// The events of compaction, reclaim and isolation; `None` if they were not recorded.
     pub work: Option<RecordedWork>,
 }
 
@@ -53,15 +53,14 @@ pub(crate) fn percpu_pages(snapshot: &Snapshot) -> Option<u64> {
 impl Recorded {
     /// Counts the events of a trace.
     ///
-    /// If a trace has no fallback event, either nothing fell back or the event was switched off:
-    /// [`Recorded::has_fallbacks`] is false in both cases.
+    /// [`Recorded::has_fallbacks`] is false if there was no fallback, and also if the fallback event was not enabled.
     pub fn new(trace: Trace<'_>) -> Self {
         let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
         let pages = end.and_then(percpu_pages);
         let events = end.map(|end| RecordedCounters::between(&trace.start.vmstat, &end.vmstat));
         let (events, work) = (events.unwrap_or_default(), RecordedWork::new(trace));
         let mut recorded = Self { percpu_pages_at_end: pages, events, work, ..Self::default() };
-        // The CPUs that refill now. A fallback is a part of the refill.
+        // The CPUs in a refill. A fallback is a part of the refill.
         let mut refilling = HashSet::new();
         for event in trace.events.iter() {
             let is_refill = matches!(event.kind, EventKind::ZoneLocked { percpu_refill: true, .. });
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refill_is_what_a_cpu_takes_in_a_row() {
+    fn consecutive_blocks_of_a_cpu_are_one_refill() {
         let (pfn, order, migratetype) = (Pfn(9), Order::ZERO, Migratetype::Movable);
         let taken = |percpu_refill| EventKind::ZoneLocked { pfn, order, migratetype, percpu_refill };
         let fallback = EventKind::ExtFrag {

@@ -1,32 +1,32 @@
-//! Counts of requests that were answered from another type's block.
+//! Counts of fallbacks: requests answered with a block of another type.
 
 use freehold::{MIGRATETYPES, Migratetype};
 use freehold_trace::{EventKind, EventLog};
 use serde::{Serialize, Serializer};
 
-/// Requests of one type that were answered from a block of another type.
+/// The number of fallbacks from one type to another.
 ///
 /// Linux counterpart: `mm_page_alloc_extfrag`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct FallbackCount {
-    /// The type asked for.
+    /// The requested type.
     #[serde(serialize_with = "name")]
     pub wanted: Migratetype,
-    /// The type whose list had the block.
+    /// The type of the found block.
     #[serde(serialize_with = "name")]
     pub found: Migratetype,
-    /// Whether the pageblock of the block got the wanted type (a claim) or kept its own (a steal).
+    /// True if the pageblock got the requested type (a claim); false if it kept its own (a steal).
     pub claimed: bool,
-    /// The number of requests.
+    /// The number of fallbacks.
     pub events: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn name<S: Serializer>(kind: &Migratetype, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.name())
 }
 
-/// Fallbacks by the type wanted, the type found, and whether the pageblock was claimed.
+/// Fallbacks by requested type, by found type, and by claim or steal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fallbacks([[[u64; 2]; MIGRATETYPES]; MIGRATETYPES]);
 
@@ -35,7 +35,7 @@ impl Fallbacks {
         self.0[wanted.index()][found.index()][usize::from(claimed)] += 1;
     }
 
-    /// Returns one entry for each kind of fallback that occurred.
+    /// Returns an entry for each kind of fallback that occurred.
     pub(crate) fn counts(&self) -> Vec<FallbackCount> {
         let mut counts = Vec::new();
         for wanted in Migratetype::ALL {
@@ -52,7 +52,7 @@ impl Fallbacks {
     }
 }
 
-/// Returns the fallbacks that were recorded up to each of `times_ns`, from the time before it on.
+/// Returns the recorded fallbacks in each interval that ends at one of `times_ns`.
 pub(crate) fn recorded_fallbacks(events: &EventLog, times_ns: &[u64]) -> Vec<Vec<FallbackCount>> {
     let mut rest = events.iter().peekable();
     let mut taken = |until_ns: u64, last: bool| {

@@ -1,4 +1,4 @@
-//! Places at which events are missing, and what they make uncertain.
+//! Places with lost events, and the pages that they make uncertain.
 
 use freehold_trace::{Event, EventKind, EventLog};
 use serde::Serialize;
@@ -19,12 +19,12 @@ pub struct Gap {
     pub events: Option<u64>,
 }
 
-/// The events that one CPU lost, and what that makes uncertain at the end of the trace.
+/// The lost events of one CPU, and the pages that they make uncertain at the end of the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct CpuGaps {
     /// The CPU.
     pub cpu: u16,
-    /// Places at which events are missing.
+    /// The number of places with missing events.
     pub places: u64,
     /// The number of missing events; a lower bound unless `is_exact` is set.
     pub events: u64,
@@ -34,23 +34,23 @@ pub struct CpuGaps {
     pub begin_ns: u64,
     /// The time at which the CPU's last gap ends.
     pub end_ns: u64,
-    /// Pages of the missing events, if their blocks were as large as those of the other events on average.
+    /// An estimate of the pages of the missing events, with the mean block size of the other events.
     pub likely_pages: u64,
-    /// An upper bound of the pages that may be free or in use at the end: what the missing events name if their
-    /// blocks are of the largest order, and no more than the pages that no event names after the last gap.
+    /// An upper bound of the pages that may be free or in use at the end: the pages of the missing events if all their
+    /// blocks have the largest order, but not more than the pages that no event names after the last gap.
     pub uncertain_pages: u64,
 }
 
-/// Places at which events are missing, and what they make uncertain.
+/// Places with lost events, and the pages that they make uncertain.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Gaps {
-    /// Every place, in the order of time.
+    /// All places, in the order of time.
     pub places: Vec<Gap>,
     /// The CPUs that lost events.
     pub cpus: Vec<CpuGaps>,
-    /// The same bound for all CPUs together.
+    /// The bound of [`CpuGaps::uncertain_pages`] for all CPUs together.
     pub uncertain_pages: u64,
-    /// The time from which [`Gaps::sentences`] count: that of the first event.
+    /// The time of the first event, from which [`Gaps::sentences`] counts.
     pub first_ns: u64,
 }
 
@@ -66,7 +66,7 @@ impl Gaps {
         let mut unnamed = Unnamed::new(machine);
         let mean_pages = mean_pages(trace.events);
         let (mut lost, mut latest) = (0_u64, 0);
-        // Backwards, so that one walk serves all CPUs: the latest gap is met first.
+        // Goes backwards, so that one pass is enough for all CPUs: the latest gap comes first.
         cpus.sort_by_key(|cpu| std::cmp::Reverse(cpu.end_ns));
         let mut rest = trace.events.iter().rev().peekable();
         for cpu in &mut cpus {
@@ -102,7 +102,7 @@ fn places(events: &EventLog, first_ns: u64) -> Vec<Gap> {
     gaps
 }
 
-/// Returns what each CPU lost, by the kernel's own account at the end if there is one.
+/// Returns the losses of each CPU, by the kernel's count at the end if recorded.
 fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
     let of_kernel = trace.ending.map_or(&[][..], |ending| &ending.lost_by_cpu);
     let highest = places.iter().map(|gap| usize::from(gap.cpu) + 1).max().unwrap_or(0);
@@ -110,7 +110,7 @@ fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
     let mut cpus = Vec::new();
     for cpu in 0..highest.max(of_kernel.len()).min(usize::from(u16::MAX)) {
         let own = || places.iter().filter(|gap| usize::from(gap.cpu) == cpu);
-        let told = own().fold(0_u64, |sum, gap| sum.saturating_add(gap.events.unwrap_or(0)));
+        let in_trace = own().fold(0_u64, |sum, gap| sum.saturating_add(gap.events.unwrap_or(0)));
         let counted = of_kernel.get(cpu).copied().unwrap_or(0);
         let count = own().count() as u64;
         if count == 0 && counted == 0 {
@@ -119,9 +119,9 @@ fn losses(trace: Trace<'_>, places: &[Gap]) -> Vec<CpuGaps> {
         cpus.push(CpuGaps {
             cpu: cpu as u16,
             places: count.max(1),
-            events: told.max(counted),
+            events: in_trace.max(counted),
             is_exact: counted > 0 || own().all(|gap| gap.events.is_some()),
-            // The events were lost after the CPU's last event: the trace has no place for them.
+            // The events were lost after the last event of the CPU, so that the trace has no place for them.
             begin_ns: own().map(|gap| gap.begin_ns).min().unwrap_or(last_ns),
             end_ns: own().map(|gap| gap.end_ns).max().unwrap_or(last_ns),
             likely_pages: 0,
@@ -147,7 +147,7 @@ fn mean_pages(events: &EventLog) -> f64 {
 
 /// The frames that no event has named so far.
 struct Unnamed {
-    /// The first frame of each zone, and one bit for each frame: set if an event named the frame.
+    /// The first frame of each zone, and one bit for each frame, which is set if an event named the frame.
     zones: Vec<(u64, Vec<u64>)>,
     /// The number of managed pages that no event has named so far.
     pages: u64,

@@ -1,4 +1,4 @@
-//! When the machine's kswapd reclaimed.
+//! The times at which the machine's kswapd reclaimed.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use freehold_trace::{EventKind, EventLog};
 
 use crate::trace::Trace;
 
-/// Returns the events during which kswapd reclaimed, by their numbers in the trace, in order; `None` if the trace does not
-/// tell, or not of which node: its events say a task.
+/// Returns the ranges of events during which kswapd reclaimed, as event numbers in ascending order. `None` if the trace
+/// lacks these events, or if there are several nodes: the events name a task, not a node.
 ///
-/// No event tells that kswapd is done: it is when its task does nothing any more before it wakes again or sleeps.
+/// No event marks the end of reclaim. It ends at the last event of the task before the task wakes again or sleeps.
 pub(crate) fn kswapd_reclaims(trace: Trace<'_>, nodes: usize) -> Option<Vec<Range<usize>>> {
     let is_recorded = trace.origin.events.iter().any(|event| event == "vmscan:mm_vmscan_kswapd_wake");
     (is_recorded && nodes == 1).then(|| reclaims(trace.events))
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kswapd_reclaims_until_the_last_thing_that_its_task_does() {
+    fn kswapd_reclaims_until_the_last_event_of_its_task() {
         let free = EventKind::Free { pfn: Pfn(1), order: Order::ZERO };
         let wake = EventKind::KswapdWake { order: Order::ZERO };
         let events = [
@@ -62,6 +62,6 @@ mod tests {
         ];
         let event = |(time_ns, (pid, kind))| Event { time_ns, cpu: 0, pid, kind };
         let log: EventLog = (0..).zip(events).map(event).collect();
-        assert_eq!(reclaims(&log), [1..4, 5..6, 8..9], "not while it sleeps, nor what is after a loss");
+        assert_eq!(reclaims(&log), [1..4, 5..6, 8..9], "not during sleep, and not after lost events");
     }
 }

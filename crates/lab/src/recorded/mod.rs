@@ -1,8 +1,8 @@
-//! What the machine itself did: a trace's events and counters come in, sums go out.
+//! The recorded machine: events and counters of a trace come in, sums go out.
 //!
-//! `fallbacks.rs` counts fallbacks. `counters.rs` reads the kernel's counters, and `work.rs` sums up the events of compaction and
-//! reclaim. `kswapd.rs` knows when kswapd reclaimed, `compactors.rs` which tasks compact. `move_cost.rs` is the time that moving a
-//! page took; `gaps.rs` finds lost events.
+//! `fallbacks.rs` counts fallbacks. `counters.rs` reads the kernel's counters, and `work.rs` sums up the events of
+//! compaction and reclaim. `kswapd.rs` finds the times at which kswapd reclaimed, `compactors.rs` the tasks that
+//! compact. `move_cost.rs` has the time of moving a page; `gaps.rs` finds lost events.
 
 mod compactors;
 mod counters;

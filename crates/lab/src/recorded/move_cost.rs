@@ -1,4 +1,4 @@
-//! What it costs to move pages, and how many stay where they are after all.
+//! The cost of moving pages, and the share of moves that fail.
 
 use std::collections::HashMap;
 
@@ -8,38 +8,40 @@ use serde::Serialize;
 use super::counters::RecordedCounters;
 use crate::trace::Trace;
 
-/// The pages that a machine must have moved for its own cost to be told.
+/// The number of moved pages from which the recorded cost is used.
 const ENOUGH_PAGES: u64 = 1000;
 
-/// Shares of failed moves are parts of so many.
+/// The denominator of the share of failed moves.
 pub(crate) const PARTS: u32 = 1024;
 
-/// What it costs to move pages, and how many stay where they are after all.
+/// The cost of moving pages, and the share of moves that fail.
 ///
 /// Linux counterpart: the time between `mm_compaction_begin` and `mm_compaction_end`, and `pgmigrate_fail`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct MoveCost {
-    /// The time on the clock that moving a page takes, the search for it and for its new place included. Units:
-    /// nanoseconds.
+    /// The wall-clock time of moving a page, including the search for the page and for its new place.
+    ///
+    /// Units: nanoseconds.
     pub ns_a_page: u64,
-    /// Of 1024 pages that are to be moved, those that stay: somebody holds on to them.
+    /// Failed moves of 1024 attempted ones, for example because of additional references to the page.
     pub fails_of_1024: u32,
-    /// True if the recorded machine moved enough to tell.
+    /// True if the recorded machine moved enough pages; false for the default.
     pub is_recorded: bool,
 }
 
 impl Default for MoveCost {
-    /// About the medians of the eight recordings in `traces` whose machines moved enough, virtual machines with 2 processors
-    /// (AMD EPYC and Intel Xeon) and Linux 6.18: 1.7 to 5.5 µs a page, of which 0.2 to 12.2 % stayed.
+    /// About the medians of the eight recordings in `traces` whose machines moved enough, virtual machines with 2
+    /// processors (AMD EPYC and Intel Xeon) and Linux 6.18: 1.7 to 5.5 µs a page, of which 0.2 to 12.2 % stayed.
     fn default() -> Self {
         Self { ns_a_page: 4_000, fails_of_1024: 61, is_recorded: false }
     }
 }
 
 impl MoveCost {
-    /// Reads the cost from the compactions of a trace. Where it tells too little, the cost is that of other machines.
+    /// Reads the cost from the compactions of a trace. With too few moves, returns the default, which is the cost on
+    /// other machines.
     pub(crate) fn new(trace: Trace<'_>) -> Self {
-        // Of each task that compacts: since when, and the pages that moved and that stayed.
+        // For each compacting task: the start time, and the pages that moved and that did not.
         let mut begun: HashMap<i32, (u64, u64, u64)> = HashMap::new();
         let (mut spent_ns, mut moved, mut stayed) = (0_u64, 0_u64, 0_u64);
         for event in trace.events.iter() {
@@ -60,7 +62,7 @@ impl MoveCost {
                         *remained = remained.saturating_add(pages.saturating_sub(obtained));
                     }
                 }
-                // The end of a compaction may be among the lost events.
+                // The event that ends a compaction may be lost.
                 EventKind::Lost { .. } => begun.clear(),
                 _ => {}
             }
@@ -68,7 +70,7 @@ impl MoveCost {
         if moved == 0
             && let Some(end) = trace.ending.and_then(|ending| ending.snapshot.as_ref())
         {
-            // Without the events of each move, the counters of all moves tell.
+            // Without events of each move, uses the counters of all moves.
             let counted = RecordedCounters::between(&trace.start.vmstat, &end.vmstat);
             moved = counted.pgmigrate_success.unwrap_or(0);
             stayed = counted.pgmigrate_fail.unwrap_or(0);
@@ -113,20 +115,20 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_compactions_goes_to_the_pages_they_tried_to_move() {
-        // Two compactions of 2 ms each; what happens between them is not theirs.
+    fn compaction_time_is_divided_by_attempted_moves() {
+        // Two compactions of 2 ms each, and moves between them that do not count.
         let of = cost(&[BEGIN, moves(1500, 1000), END, moves(0, 0), BEGIN, moves(500, 500), END], [0, 0]);
         assert_eq!(of, MoveCost { ns_a_page: 2000, fails_of_1024: 256, is_recorded: true });
-        // Without events of each move, its counters tell.
+        // Without events of each move, the counters are used.
         let of = cost(&[BEGIN, END], [3000, 1000]);
         assert_eq!(of, MoveCost { ns_a_page: 250, fails_of_1024: 256, is_recorded: true });
     }
 
     #[test]
-    fn few_pages_tell_nothing() {
+    fn few_moves_give_the_default() {
         assert_eq!(cost(&[BEGIN, moves(999, 999), END], [0, 0]), MoveCost::default());
-        assert_eq!(cost(&[moves(5000, 5000)], [0, 0]), MoveCost::default(), "no time is known");
+        assert_eq!(cost(&[moves(5000, 5000)], [0, 0]), MoveCost::default(), "unknown time");
         let lost = cost(&[BEGIN, EventKind::Lost { count: 1 }, moves(5000, 5000), END], [0, 0]);
-        assert!(!lost.is_recorded, "when it ended is lost");
+        assert!(!lost.is_recorded, "lost end of the compaction");
     }
 }

@@ -1,4 +1,4 @@
-//! What the machine's compaction, reclaim and isolation did, by their events.
+//! The machine's compaction, reclaim and isolation, by their events.
 
 use std::collections::HashMap;
 
@@ -7,40 +7,44 @@ use serde::Serialize;
 
 use crate::trace::Trace;
 
-/// What the machine's compaction, reclaim and isolation did.
+/// The machine's compaction, reclaim and isolation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct RecordedWork {
-    /// Compactions of a zone.
+    /// Compactions, one for each zone.
     pub compactions: u64,
     /// Pages that the migrate scanner scanned. Linux counterpart: `compact_migrate_scanned`.
     pub migrate_scanned: u64,
-    /// Pages that it took.
+    /// Pages that the migrate scanner isolated.
     pub migrate_taken: u64,
     /// Pages that the free scanner scanned. Linux counterpart: `compact_free_scanned`.
     pub free_scanned: u64,
-    /// Pages that it took.
+    /// Pages that the free scanner isolated.
     pub free_taken: u64,
-    /// Pages that the free scanner took from the free lists instead.
+    /// Pages that the free scanner took directly from the free lists.
     pub fast_free_taken: u64,
     /// Pages that compaction moved.
     pub migrated: u64,
     /// Pages that compaction could not move.
     pub not_migrated: u64,
-    /// Requests that reclaimed for themselves.
+    /// Requests that reclaimed directly.
     pub direct_reclaims: u64,
-    /// The time that these requests reclaimed, as far as both ends were recorded.
+    /// The time of direct reclaim, for requests with a recorded start and end.
+    ///
+    /// Units: nanoseconds.
     pub direct_reclaim_ns: u64,
-    /// The longest time that one of these requests reclaimed.
+    /// The longest time of direct reclaim for one request.
+    ///
+    /// Units: nanoseconds.
     pub longest_direct_reclaim_ns: u64,
-    /// Pages that these requests reclaimed.
+    /// Pages that direct reclaim reclaimed.
     pub direct_reclaimed: u64,
-    /// Pages of inactive lists that kswapd and requests scanned.
+    /// Pages of inactive lists that kswapd and direct reclaim scanned.
     pub inactive_scanned: u64,
-    /// Pages of inactive lists that kswapd and requests reclaimed.
+    /// Pages of inactive lists that kswapd and direct reclaim reclaimed.
     pub inactive_reclaimed: u64,
-    /// Times that a kswapd woke.
+    /// Wake-ups of kswapd.
     pub kswapd_wakes: u64,
-    /// Ranges that somebody wanted to isolate.
+    /// Ranges whose isolation was attempted.
     pub ranges_tested: u64,
     /// Ranges that were isolated.
     pub ranges_isolated: u64,
@@ -51,7 +55,7 @@ pub struct RecordedWork {
 }
 
 impl RecordedWork {
-    /// Counts the events of a trace; `None` if such events were not recorded.
+    /// Counts the events of a trace; `None` if it has no such events.
     pub fn new(trace: Trace<'_>) -> Option<Self> {
         let mut work = Self::default();
         let mut reclaiming = HashMap::new();
@@ -64,7 +68,7 @@ impl RecordedWork {
         (is_recorded || steps != Self::default()).then_some(work)
     }
 
-    /// Adds an event; `reclaiming` has the time since which each task reclaims.
+    /// Adds an event. `reclaiming` has the time at which each task started to reclaim.
     fn add(&mut self, event: &Event, reclaiming: &mut HashMap<i32, u64>) {
         match event.kind {
             EventKind::CompactionBegin => self.compactions += 1,
@@ -136,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_summed() {
+    fn events_of_compaction_and_reclaim_are_summed() {
         let work = |work, pages, obtained| EventKind::Work { work, pages, obtained };
         let begin = EventKind::DirectReclaimBegin { order: Order::ZERO, gfp: GfpFlags::empty() };
         let sums = recorded(
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_is_not_nothing_done() {
+    fn missing_events_are_unknown_not_zero() {
         assert_eq!(recorded(&[EventKind::CompactionBegin], &Origin::default()), None);
         let events = vec!["vmscan:mm_vmscan_kswapd_wake".to_owned()];
         let origin = Origin { events, ..Origin::default() };

@@ -1,4 +1,4 @@
-//! How a replay's answers agree with the machine's, allocation by allocation.
+//! The agreement between the answers of a replay and of the machine, allocation by allocation.
 
 use std::fmt;
 
@@ -8,58 +8,58 @@ use serde::Serialize;
 
 use super::watch::ReplayPlatform;
 
-/// The number of parts in which agreement is counted over a trace.
+/// The number of parts of a trace in which agreement is counted.
 pub const PARTS: usize = 10;
 
-/// How a replay's answers agree with the machine's, allocation by allocation.
+/// The agreement between the answers of a replay and of the machine, allocation by allocation.
 ///
-/// After the first difference the replay goes on from its own placement: it is not put right, so later answers also
-/// show what earlier differences lead to.
+/// After the first difference the replay continues with its own placement. It is not corrected, so that later answers
+/// include the consequences of earlier differences.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Agreement {
-    /// Counts over tenths of the trace's events.
+    /// The counts in each tenth of the trace's events.
     pub parts: [Agreed; PARTS],
     /// The first allocation whose frame differs.
     pub first_difference: Option<Parting>,
 }
 
-/// How many of the machine's allocations were answered in the same way.
+/// The number of allocations with the same answer as on the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Agreed {
-    /// Allocations that the machine answered.
+    /// Successful allocations of the machine.
     pub allocs: u64,
-    /// Answered with the machine's own frame.
+    /// Allocations with the same frame.
     pub frame: u64,
-    /// Answered from the machine's own pageblock.
+    /// Allocations with a frame in the same pageblock.
     pub pageblock: u64,
-    /// Answered from a pageblock whose type is that of the machine's, by the replay's types at that moment.
+    /// Allocations in a pageblock of the same type, by the types of the replay at that moment.
     pub migratetype: u64,
 }
 
-/// The first allocation that the replay answers with another frame than the machine.
+/// The first allocation with another frame in the replay than on the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Parting {
-    /// Allocations and frees that were followed before it.
+    /// The number of allocations and frees before it.
     pub after: u64,
     /// Its time, in nanoseconds on the trace's clock.
     pub time_ns: u64,
-    /// The CPU.
+    /// The CPU of the request.
     pub cpu: u16,
-    /// The task.
+    /// The task of the request.
     pub pid: i32,
     /// The order of the request.
     pub order: u8,
-    /// The migratetype that was asked for, as its number.
+    /// The number of the requested migratetype.
     pub migratetype: u8,
-    /// The machine's frame.
+    /// The frame on the machine.
     pub machine_pfn: u64,
-    /// The replay's frame; `None` if it could not answer.
+    /// The frame in the replay; `None` if the request failed.
     pub replay_pfn: Option<u64>,
-    /// Where the machine's frame was in the replay, after its answer.
+    /// The state of the machine's frame in the replay, after the allocation.
     pub machine_frame: String,
 }
 
-/// What an allocation was answered with.
+/// The answers of machine and replay to one allocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     pub(super) machine: Pfn,
@@ -83,8 +83,8 @@ impl Agreed {
 }
 
 impl Agreement {
-    /// Counts an answer in a part of the trace; `type_of` returns the type of a frame's pageblock. Returns true if it
-    /// is the first that differs.
+    /// Counts an answer in a part of the trace. `type_of` returns the type of a frame's pageblock. Returns true if the
+    /// answer is the first different one.
     #[inline]
     pub(super) fn note(
         &mut self,
@@ -121,7 +121,7 @@ impl Agreement {
     pub fn table(&self) -> Table {
         let columns = ["allocations", "own frame %", "own pageblock %", "pageblock of own type %"];
         let mut table = Table::new(
-            "How many allocations get the machine's own answer; after the first difference the replay follows its own placement",
+            "Allocations with the machine's own answer; after the first difference the replay uses its own placement",
             columns.map(str::to_owned).to_vec(),
         );
         let row = |agreed: &Agreed| {
@@ -142,7 +142,7 @@ impl Agreement {
 }
 
 impl fmt::Display for Agreement {
-    /// Writes one line: where the replay parts from the machine, and the shares over the whole trace.
+    /// Writes one line: the first difference, and the shares over the whole trace.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
         match &self.first_difference {
@@ -183,7 +183,7 @@ impl fmt::Display for Parting {
     }
 }
 
-/// Returns in words where a frame is in a memory. No zone lock is taken: it would count as a hold of the replay's.
+/// Returns a description of a frame's place in a memory. Takes no zone lock, which would count as a hold of the replay.
 pub(super) fn whereabouts(memory: &Memory<'_, ReplayPlatform>, pfn: Pfn) -> String {
     let Some(zone) = memory.zone_of(pfn) else { return "outside all zones".to_owned() };
     for order in Order::ZERO.up_to(zone.max_order()) {
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_and_the_first_difference_are_counted() {
+    fn agreement_counts_shares_and_the_first_difference() {
         let order = Order::new(3).expect("an order");
         let mut agreement = Agreement::default();
         let type_of = |pfn: Pfn| Some(if pfn.0 < 16 { Migratetype::Movable } else { Migratetype::Unmovable });

@@ -1,27 +1,27 @@
-//! What the machine was asked for.
+//! A recorded request, as the engine gets it.
 
 use freehold::{GfpFlags, Migratetype, Switches};
 
-/// What the machine was asked for.
+/// A recorded request: flags and migratetype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct AllocRequest {
-    /// The caller's flags.
+    /// The flags of the caller.
     pub(super) gfp: GfpFlags,
-    /// The migratetype that the machine looked for.
+    /// The migratetype in which the machine searched.
     pub(super) migratetype: Migratetype,
 }
 
 impl AllocRequest {
-    /// Returns the flags of the request in an era: before 6.3, `GFP_ATOMIC` had one flag more.
+    /// Returns the flags of the request in an era. Before Linux 6.3, `GFP_ATOMIC` had one more flag.
     pub(super) fn gfp_of(self, era: Switches) -> GfpFlags {
         let gfp = self.of_its_migratetype();
         let atomic = gfp.contains(GfpFlags::GFP_ATOMIC) && !gfp.contains(GfpFlags::DIRECT_RECLAIM);
         if atomic && !era.high_ignores_boost { gfp | GfpFlags::ATOMIC } else { gfp }
     }
 
-    /// Returns the flags with which the engine looks for the machine's migratetype. They are the caller's own, unless
-    /// the machine does not group by mobility: too little memory for a pageblock of each type, and every request is
-    /// Unmovable.
+    /// Returns flags with which the engine searches in the machine's migratetype. They are the flags of the caller,
+    /// unless the machine does not group by mobility: with too little memory for a pageblock of each type, all
+    /// requests are Unmovable.
     ///
     /// Linux counterpart: `page_group_by_mobility_disabled`.
     fn of_its_migratetype(self) -> GfpFlags {
@@ -33,7 +33,7 @@ impl AllocRequest {
             Migratetype::Unmovable => without,
             Migratetype::Movable => without.union(GfpFlags::MOVABLE),
             Migratetype::Reclaimable => without.union(GfpFlags::RECLAIMABLE),
-            // No flags of Linux ask for another type.
+            // No flags request another type.
             _ => self.gfp,
         }
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_engine_looks_for_the_type_that_the_machine_looked_for() {
+    fn the_engine_searches_in_the_migratetype_of_the_machine() {
         let callers = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::NOFS | GfpFlags::RECLAIMABLE];
         for gfp in callers {
             for migratetype in [Migratetype::Unmovable, Migratetype::Movable, Migratetype::Reclaimable] {

@@ -1,11 +1,11 @@
-//! What a replay does by the time of the trace: the times of events come in, what is due comes out.
+//! Clocks of a replay: the times of events come in, due work goes out.
 
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// The time between two calls that tidy pageblocks.
 const TIDYING_STEP_NS: u64 = 100_000_000;
 
-/// Is due a step after the start, and then each time a step after it was last.
+/// A clock that is due one step after the start, and then one step after each time it was due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TidyingClock {
     due_ns: u64,
@@ -16,12 +16,12 @@ impl TidyingClock {
         Self { due_ns: start_ns.saturating_add(TIDYING_STEP_NS) }
     }
 
-    /// Returns when it is due next.
+    /// Returns the next due time.
     pub(crate) fn due_ns(self) -> u64 {
         self.due_ns
     }
 
-    /// Returns true if it is due, which it is then a step later again.
+    /// Returns true if the clock is due, and sets the next due time.
     #[inline]
     pub(crate) fn is_due(&mut self, now_ns: u64) -> bool {
         let is_due = now_ns >= self.due_ns;
@@ -32,7 +32,7 @@ impl TidyingClock {
     }
 }
 
-/// Is due at each whole second after the start.
+/// A clock that is due at each whole second after the start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RefreshClock {
     due_ns: u64,
@@ -43,12 +43,12 @@ impl RefreshClock {
         Self { due_ns: start_ns.saturating_add(SECOND_NS) }
     }
 
-    /// Returns when it is due next.
+    /// Returns the next due time.
     pub(crate) fn due_ns(self) -> u64 {
         self.due_ns
     }
 
-    /// Returns how many seconds have ended since it was last asked.
+    /// Returns the number of seconds that have ended since the last call.
     #[inline]
     pub(crate) fn seconds(&mut self, now_ns: u64) -> u64 {
         let Some(late_ns) = now_ns.checked_sub(self.due_ns) else { return 0 };
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tidying_is_due_a_step_after_it_was_last() {
+    fn tidying_is_due_one_step_after_the_last_time() {
         let mut clock = TidyingClock::new(5);
         assert!(!clock.is_due(100_000_004) && clock.is_due(100_000_007));
         assert_eq!(clock.due_ns(), 200_000_007);

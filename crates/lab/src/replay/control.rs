@@ -1,8 +1,8 @@
-//! What another thread sees of replays, and how it ends them.
+//! Progress and interruption of replays, for other threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far replays are, and whether they are to end before their time. Threads that wait for replays share it with them.
+/// The progress of replays, and a flag that interrupts them. Shared between replays and the threads that wait for them.
 #[derive(Debug, Default)]
 pub struct Control {
     interrupted: AtomicBool,
@@ -11,29 +11,29 @@ pub struct Control {
 }
 
 impl Control {
-    /// Asks all replays to end: they fail with [`LabError::Interrupted`](crate::LabError::Interrupted) within some 65 536
-    /// events.
+    /// Interrupts all replays: they fail with [`LabError::Interrupted`](crate::LabError::Interrupted) within about 65
+    /// 536 events.
     pub fn interrupt(&self) {
-        // Nothing else is passed on by the flag.
+        // The flag publishes no other data.
         self.interrupted.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if replays are to end.
+    /// Returns true if replays were interrupted.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Adds events that will be followed.
+    /// Adds events to the plan.
     pub fn plan(&self, events: u64) {
         self.planned.fetch_add(events, Ordering::Relaxed);
     }
 
-    /// Returns the events that were followed, and those that were planned so far; approximate while replays run.
+    /// Returns the number of replayed and of planned events; approximate while replays run.
     pub fn progress(&self) -> (u64, u64) {
         (self.followed.load(Ordering::Relaxed), self.planned.load(Ordering::Relaxed))
     }
 
-    /// Adds events that were followed. Returns true if the replay goes on.
+    /// Adds replayed events. Returns true if the replay continues.
     pub(super) fn goes_on(&self, events: usize) -> bool {
         self.followed.fetch_add(events as u64, Ordering::Relaxed);
         !self.is_interrupted()

@@ -10,57 +10,57 @@ use super::clocks::TidyingClock;
 use super::ledger::Holders;
 use super::options::Background;
 
-/// The number of events between two looks at the zones. A real daemon does not start at once either.
+/// The number of events between two wake-ups of the daemons. Real daemons also start with a delay.
 pub(crate) const EVENTS_PER_WAKE_UP: u32 = 64;
 
 /// The pause after proactive compaction that left the node as fragmented as it was. Linux counterpart: the timeout
 /// of `kcompactd`, 64 times half a second.
 const PROACTIVE_PAUSE_NS: u64 = 32_000_000_000;
 
-/// The number of calls that tidy pageblocks between two looks for proactive compaction. Linux counterpart:
+/// The number of tidying steps between two checks for proactive compaction. Linux counterpart:
 /// `HPAGE_FRAG_CHECK_INTERVAL_MSEC`.
 const STEPS_PER_WAKE_UP: u32 = 5;
 
 /// The CPU on which the daemons run.
 const CPU: u16 = 0;
 
-/// Each node's kswapd and kcompactd.
+/// The kswapd and kcompactd of each node.
 ///
-/// What the machine's kswapd reclaimed is in the trace, as frees. What changes in the allocator while kswapd is
-/// awake is done here: it is while the machine's reclaims, if the trace tells. The trace also has what the machine's
-/// kcompactd moved, but not where to. So the replay's own kcompactd compacts instead, and only as often as the machine's
-/// did, if the trace tells. Without that bound it would still compact where the machine's had deferred compaction long
-/// ago.
+/// Pages that the machine's kswapd reclaimed are frees in the trace. The replay only makes the changes in the allocator
+/// that depend on kswapd being awake. It is awake while the machine's kswapd reclaims, if the trace records that.
+///
+/// The trace does not record where the machine's kcompactd moved pages. The replay's own kcompactd compacts instead,
+/// but only as often as the machine's, if the trace records that. Without this limit it would continue to compact
+/// when the machine's kcompactd had deferred compaction.
 pub(super) struct Daemons {
     events: u32,
-    /// How often the machine's kcompactd has begun to compact a zone, less what the replay's own did of it: one
-    /// for each round that was asked for, and one for each zone of a proactive round. `None` if the trace does
-    /// not tell.
+    /// The number of zone compactions that the machine's kcompactd has begun, minus those of the replay: one for each
+    /// requested round, and one for each zone of a proactive round. `None` if the trace does not record them.
     begun: Option<u32>,
-    /// The tasks that are the machine's kcompactd.
+    /// The kcompactd tasks of the machine.
     kcompactd: HashSet<i32>,
-    /// The events during which the machine's kswapd reclaims that are still to come or under way, the last ones first.
+    /// The current and future event ranges in which the machine's kswapd reclaims, the last ones first.
     reclaims: Vec<Range<usize>>,
-    /// True while the machine's kswapd reclaims; `None` if the trace does not tell.
+    /// True while the machine's kswapd reclaims; `None` if the trace does not record that.
     machine_reclaims: Option<bool>,
-    /// The event at which that changes.
+    /// The event at which `machine_reclaims` changes.
     reclaim_changes: usize,
-    /// Which nodes' kswapd is awake: one bit for each node; nodes 64 apart share a bit.
+    /// One bit for each node whose kswapd is awake; nodes 64 apart share a bit.
     awake: u64,
-    /// The time before which no proactive compaction is tried.
+    /// The end of the pause in proactive compaction.
     not_before_ns: u64,
-    /// What moves pages although nobody waits for a block, and the time that is left for it.
+    /// The kind of background moves, and the remaining time budget.
     background: Background,
     budget: Budget,
-    /// When pageblocks are tidied, and how often they were.
+    /// The clock of tidying, and the number of steps so far.
     tidying: TidyingClock,
     steps: u32,
 }
 
 impl Daemons {
-    /// Returns the daemons of a trace. `kcompactd` are the tasks that are the machine's kcompactd, and `kswapd` the events
-    /// during which its kswapd reclaimed, if the trace tells. The daemons look at the zones `shift` events earlier than
-    /// they otherwise would. `background` is what moves pages unasked, and the time that it has.
+    /// Returns the daemons of a trace. `kcompactd` are the kcompactd tasks of the machine, and `kswapd` the event
+    /// ranges in which its kswapd reclaimed; `None` if the trace does not record them. The daemons wake up `shift`
+    /// events earlier than without jitter. `background` is the kind of background moves with its time budget.
     pub(super) fn new(
         kcompactd: Option<HashSet<i32>>,
         kswapd: Option<Vec<Range<usize>>>,
@@ -87,21 +87,22 @@ impl Daemons {
         }
     }
 
-    /// Notes that a task of the machine began to compact a zone.
+    /// Records that a task of the machine began to compact a zone.
     pub(super) fn compaction_begins(&mut self, pid: i32) {
         let is_daemon = self.kcompactd.contains(&pid);
         self.begun = self.begun.map(|begun| begun + u32::from(is_daemon));
     }
 
-    /// Takes a turn of kcompactd. Returns true if it may compact: the machine's has begun more often so far, or
-    /// the trace does not tell.
+    /// Takes a turn of kcompactd. Returns true if it may compact: the machine's kcompactd has compacted more often so
+    /// far, or the trace does not record that.
     fn take_turn(&mut self) -> bool {
         let may = self.begun != Some(0);
         self.begun = self.begun.map(|begun| begun.saturating_sub(1));
         may
     }
 
-    /// Does what is due at an event: kswapd begins and ends with the machine's, and now and then the zones are looked at.
+    /// Does the work due at an event: starts and stops kswapd with that of the machine, and wakes up the daemons every
+    /// [`EVENTS_PER_WAKE_UP`] events.
     #[inline]
     pub(super) fn at_event(&mut self, holders: &mut Holders<'_, '_>, number: usize, now_ns: u64) {
         if number >= self.reclaim_changes {
@@ -114,7 +115,7 @@ impl Daemons {
         }
     }
 
-    /// Lets kswapd begin or end as the machine's does.
+    /// Starts or stops kswapd when that of the machine does.
     #[cold]
     fn follow_kswapd(&mut self, holders: &mut Holders<'_, '_>, number: usize) {
         while self.reclaims.last().is_some_and(|reclaim| reclaim.end <= number) {
@@ -128,10 +129,11 @@ impl Daemons {
         self.look_after(holders);
     }
 
-    /// Wakes and puts to sleep the kswapd of each node, and lets kcompactd compact where it is wanted.
+    /// Wakes the kswapd of each node or puts it to sleep, and compacts in nodes whose kcompactd was woken.
     ///
-    /// kswapd is awake while the machine's reclaims. If the trace does not tell, it wakes if a request asked for it and no
-    /// zone of the node is above its high mark, until one is. It takes the boosts back when it goes to sleep.
+    /// kswapd is awake while that of the machine reclaims. If the trace does not record that, kswapd wakes for a
+    /// request if no zone of the node is above its high watermark, and sleeps when one is. It removes the boosts when
+    /// it goes to sleep.
     fn look_after(&mut self, holders: &mut Holders<'_, '_>) {
         let memory = holders.memory();
         for zones in memory.zones().chunk_by(|a, b| a.node() == b.node()) {
@@ -151,21 +153,21 @@ impl Daemons {
                 self.awake ^= bit;
             }
             if !is_awake && (boosted || was_awake) {
-                // Takes the boosts back, and wakes kcompactd.
+                // Removes the boosts, and wakes kcompactd.
                 memory.kswapd(node, CPU, holders);
             }
             if memory.is_kcompactd_wanted(node) && self.take_turn() {
                 memory.kcompactd(node, CPU, holders);
             } else if self.begun.is_some_and(|begun| begun > 0) && memory.should_compact_proactively(node) {
-                // The machine's kcompactd compacted although nobody had asked for it and kswapd was asleep: it
-                // was proactive, and began once for each of the node's zones.
+                // The machine's kcompactd compacted without a request while kswapd was asleep: this was a proactive
+                // round, with one compaction for each zone of the node.
                 self.begun = self.begun.map(|begun| begun.saturating_sub(zones.len() as u32));
                 memory.compact_proactively(node, CPU, holders);
             }
         }
     }
 
-    /// Moves pages that nobody asked to be moved, if it is time and there is time left for it.
+    /// Moves pages in the background, if a step is due and the budget allows it.
     fn move_in_background(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         if !self.tidying.is_due(now_ns) {
             return;
@@ -179,10 +181,10 @@ impl Daemons {
             }
             let is_awake = self.awake & 1 << (node % 64) != 0;
             let is_due = self.steps.is_multiple_of(STEPS_PER_WAKE_UP) && !is_awake;
-            let tried = holders.unasked(pages, |holders| match self.background {
+            let tried = holders.in_background(pages, |holders| match self.background {
                 Background::OfVariant => memory.tidy_pageblocks(node, CPU, pages, holders),
                 Background::ProactiveCompaction if is_due => {
-                    // Only here: the machine's own kcompactd was as eager as it was set.
+                    // Only for this call: otherwise kcompactd has the recorded setting.
                     let as_recorded = memory.tunables();
                     memory.set_tunables(Tunables { compaction_proactiveness: 100, ..as_recorded });
                     if memory.should_compact_proactively(node) {
@@ -196,7 +198,7 @@ impl Daemons {
         }
     }
 
-    /// Compacts the nodes that are too fragmented and whose kswapd is asleep.
+    /// Compacts nodes that are too fragmented and whose kswapd is asleep.
     pub(super) fn compact_proactively(&mut self, holders: &mut Holders<'_, '_>, now_ns: u64) {
         let memory = holders.memory();
         let has_budget = self.background == Background::ProactiveCompaction;
@@ -220,19 +222,19 @@ impl Daemons {
 mod tests {
     use super::*;
 
-    fn unasked() -> (Background, Budget) {
+    fn no_moves() -> (Background, Budget) {
         (Background::OfVariant, Budget::new(1, 0))
     }
 
     #[test]
-    fn kcompactd_works_as_often_as_the_machines() {
-        let mut told = Daemons::new(Some(HashSet::from([7])), None, 0, 0, unasked());
-        assert!(!told.take_turn());
-        told.compaction_begins(8);
-        assert!(!told.take_turn(), "a request for itself");
-        told.compaction_begins(7);
-        assert!(told.take_turn() && !told.take_turn());
-        let mut untraced = Daemons::new(None, None, 0, 0, unasked());
+    fn kcompactd_compacts_as_often_as_on_the_machine() {
+        let mut recorded = Daemons::new(Some(HashSet::from([7])), None, 0, 0, no_moves());
+        assert!(!recorded.take_turn());
+        recorded.compaction_begins(8);
+        assert!(!recorded.take_turn(), "direct compaction");
+        recorded.compaction_begins(7);
+        assert!(recorded.take_turn() && !recorded.take_turn());
+        let mut untraced = Daemons::new(None, None, 0, 0, no_moves());
         untraced.compaction_begins(7);
         assert!(untraced.take_turn() && untraced.take_turn());
     }

@@ -29,7 +29,7 @@ pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayPlatform>
     zones.collect()
 }
 
-/// Returns the text of `/proc/pagetypeinfo`, with the rows of those types that the recorded kernel printed.
+/// Returns the text of `/proc/pagetypeinfo`, with rows for the types that the recorded kernel printed.
 pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayPlatform>) -> String {
     let types = &start.pagetypeinfo.types;
     let has = |kind: Migratetype| types.is_empty() || types.has(kind);
@@ -40,7 +40,7 @@ pub(super) fn pagetypeinfo(start: &Snapshot, memory: &Memory<'_, ReplayPlatform>
     text
 }
 
-/// Returns the number of pages on the lists of all CPUs.
+/// Returns the number of pages on all per-CPU lists.
 pub(super) fn percpu_pages(memory: &Memory<'_, ReplayPlatform>) -> u64 {
     let lists = memory.zones().iter().flat_map(|zone| (0..memory.cpus()).map(|cpu| zone.percpu_pages(cpu)));
     lists.map(u64::from).sum()

@@ -1,19 +1,19 @@
-//! Where and when a request was answered from another type's block.
+//! The time and place of fallbacks.
 
 use std::ptr;
 
 use freehold::{ExtFrag, Memory, Pfn, Platform};
 
-/// A request that was answered from another type's block.
+/// The time and place of a fallback: a request answered with a block of another type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FallbackPlace {
-    /// When, in nanoseconds on the trace's clock.
+    /// The time, in nanoseconds on the trace's clock.
     pub time_ns: u64,
     /// The zone of the block, in the order of the engine's zones.
     pub zone: usize,
-    /// The pageblock of the block, counted from the zone's first one.
+    /// The pageblock of the block, counted from the first pageblock of the zone.
     pub pageblock: usize,
-    /// What was asked for and what was found.
+    /// The requested and the found block.
     pub found: ExtFrag,
 }
 
@@ -26,7 +26,7 @@ impl PageblockStarts {
         Self(memory.zones().iter().map(starts).collect())
     }
 
-    /// Returns the place of what was found at a time; `None` if no zone has the block.
+    /// Returns the place of a block found at a time; `None` if no zone has the block.
     pub(super) fn place<L: Platform>(
         &self,
         memory: &Memory<'_, L>,

@@ -1,4 +1,4 @@
-//! Follows the events of a trace, one after the other.
+//! Replays the events of a trace, one after the other.
 
 use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind, EventLog};
@@ -14,22 +14,21 @@ use super::untraced::{Early, Search, UntracedAlloc};
 use super::watch::ReplayPlatform;
 use crate::recorded::{Compacting, is_for_huge_page};
 
-/// The most periodic refreshes between two events: after as many every per-CPU list has decayed, so a pause in
-/// the trace need not take longer to replay.
+/// The largest number of periodic refreshes between two events: enough for every per-CPU list to decay completely.
 const MOST_REFRESHES: u64 = 64;
 
-/// The largest order that Linux insists on. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
+/// The largest order for which Linux retries without limit. Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
 
-/// The rights to go below the watermarks, the weakest first: `__GFP_HIGH` may go down to half of the min mark,
-/// without reserves; a task that frees memory ignores the marks and what lower zones reserve.
+/// The rights to allocate below the watermarks, the weakest first: `__GFP_HIGH` allows half of the min watermark,
+/// without reserves; `__GFP_MEMALLOC` ignores the watermarks and the lowmem reserves.
 const RIGHTS_BELOW: [GfpFlags; 2] = [GfpFlags::HIGH.union(GfpFlags::NOMEMALLOC), GfpFlags::MEMALLOC];
 
-/// A memory that follows a trace.
+/// A memory that replays a trace.
 pub(super) struct Follower<'f, 'm> {
     holders: Holders<'f, 'm>,
     followed: Followed,
-    /// The machine's tasks that compact now.
+    /// The tasks of the machine that are compacting now.
     compacting: Compacting,
     daemons: Daemons,
     reclaimed: Reclaimed,
@@ -39,14 +38,14 @@ pub(super) struct Follower<'f, 'm> {
     /// Events up to this time are part of the start.
     starts_ns: Option<u64>,
     agreement: Agreement,
-    /// The events that were seen, and how many a part of [`Agreement`] has.
+    /// The number of events so far, and the number of events in a part of [`Agreement`].
     pub(super) seen: usize,
     events_a_part: usize,
-    /// Pages that the machine allocated without an event and that are still to come.
+    /// The future allocations of the machine without an event.
     untraced: &'f [UntracedAlloc],
-    /// Requests that were made before their events.
+    /// The allocations that were made before their events.
     early: Vec<Early>,
-    /// What finds such pages, if they are looked for.
+    /// The search for untraced allocations, in a replay that looks for them.
     search: Option<Search<'f>>,
 }
 
@@ -77,34 +76,34 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Returns the memory that follows the trace.
+    /// Returns the memory of the replay.
     pub(super) fn memory(&self) -> &'f Memory<'m, ReplayPlatform> {
         self.holders.memory()
     }
 
-    /// Tells which pages the machine allocated without an event.
-    pub(super) fn observer(&mut self, untraced: &'f [UntracedAlloc]) {
+    /// Sets the allocations that the machine made without an event.
+    pub(super) fn set_untraced(&mut self, untraced: &'f [UntracedAlloc]) {
         self.untraced = untraced;
     }
 
-    /// Looks for pages that the machine allocated without an event.
+    /// Starts the search for allocations that the machine made without an event.
     pub(super) fn search(&mut self, search: Search<'f>) {
         self.search = Some(search);
     }
 
-    /// Returns the pages that the machine allocated without an event, as far as they were looked for.
+    /// Returns the untraced allocations that the search found.
     pub(super) fn found(self) -> Vec<UntracedAlloc> {
         self.search.map(|search| search.found).unwrap_or_default()
     }
 
-    /// Returns what was counted, with the blocks that are still held, and how the answers agree.
+    /// Returns the counts, with the blocks in use at the end, and the agreement with the machine.
     pub(super) fn finish(self) -> (Followed, Agreement) {
         let mut followed = self.followed;
         self.holders.finish(self.huge, &mut followed);
         (followed, self.agreement)
     }
 
-    /// Does what happened on the machine at an event.
+    /// Replays one event.
     pub(super) fn event(&mut self, event: &Event) {
         self.seen += 1;
         if self.starts_ns.is_some_and(|starts_ns| event.time_ns <= starts_ns) {
@@ -144,12 +143,12 @@ impl<'f, 'm> Follower<'f, 'm> {
                 self.followed.lost_places += 1;
                 self.followed.lost_events = self.followed.lost_events.saturating_add(count);
             }
-            // The machine's allocator did this by itself; `Recorded` counts it.
+            // The allocator of the replay does this itself; `Recorded` counts the machine's events.
             _ => {}
         }
     }
 
-    /// Lets the per-CPU lists decay, as Linux does once a second.
+    /// Shrinks idle per-CPU lists, as Linux does once a second.
     fn refresh(&mut self, seconds: u64, now_ns: u64) {
         for _ in 0..seconds.min(MOST_REFRESHES) {
             let mut busy = false;
@@ -176,7 +175,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         let Some(at) = self.place(pfn, order) else { return };
         self.followed.allocs += 1;
         if !self.holders.is_unknown(at, order) {
-            // The free of what was there before is not in the trace.
+            // The trace lacks the free event of the previous block.
             self.followed.double_allocs += 1;
             self.followed.double_allocs_since_loss += u64::from(self.followed.lost_places > 0);
             self.holders.release(cpu, at, order, FreedBy::Owner);
@@ -210,7 +209,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         self.keep_untraced(at, untraced, answer);
     }
 
-    /// Notes the answer to a request that was made without an event, or before its event.
+    /// Records the answer to a request that was made without an event, or before its event.
     fn keep_untraced(&mut self, at: At, untraced: UntracedAlloc, answer: Option<Pfn>) {
         if let Some(index) = untraced.traced_at {
             self.early.push(Early { traced_at: index, answer });
@@ -226,13 +225,13 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Returns the answer to a request that was made before its event.
+    /// Returns the answer to the current request, if it was made before its event.
     fn made_before(&mut self) -> Option<Early> {
         let place = self.early.iter().position(|early| early.traced_at == self.seen - 1)?;
         Some(self.early.swap_remove(place))
     }
 
-    /// Keeps answers that the machine must have given before, and returns the first other one.
+    /// Allocates until the answer is no untraced allocation of the machine. Returns this answer and keeps the others.
     #[cold]
     fn look_for_untraced(
         &mut self,
@@ -259,7 +258,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         answer
     }
 
-    /// Notes whether an answer is the machine's own.
+    /// Compares an answer with that of the machine.
     #[inline]
     fn compare(&mut self, event: &Event, machine: Pfn, replay: Option<Pfn>) {
         let memory = self.memory();
@@ -271,7 +270,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Notes where the replay parts from the machine.
+    /// Records the first difference from the machine.
     #[cold]
     fn part(&mut self, event: &Event, answer: Answer) {
         let EventKind::Alloc { order, migratetype, .. } = event.kind else { return };
@@ -289,8 +288,8 @@ impl<'f, 'm> Follower<'f, 'm> {
         });
     }
 
-    /// Tries a request that the machine refused, if it was large: another generation may answer it. The block is
-    /// given back at once, since its user went on without one.
+    /// Tries a request that failed on the machine, if it was costly: another era may satisfy it. Frees the block at
+    /// once, because the caller continued without it.
     #[cold]
     fn try_refused(&mut self, cpu: u16, order: Order, alloc_request: AllocRequest) {
         *self.followed.machine_failures.widened(order) += 1;
@@ -311,7 +310,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Counts a request of the size of a huge page, if it is for one.
+    /// Counts a request if it is for a huge page.
     fn count_huge(&mut self, gfp: GfpFlags, answered: bool) {
         if is_for_huge_page(gfp) {
             self.followed.huge_pages += u64::from(answered);
@@ -319,15 +318,15 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Answers a request that the machine answered.
+    /// Answers a request that succeeded on the machine.
     ///
-    /// If the machine had to reclaim for it, what it reclaimed is in the trace, as frees before or after the
-    /// request. The replay cannot wait for these frees, so it goes below the watermarks, as little as is enough.
-    /// Only if that does not help, it reclaims and compacts by itself. Costly requests do not go below the
+    /// If the machine reclaimed for the request, the reclaimed pages are frees in the trace, before or after the
+    /// request. The replay cannot wait for later frees, so it allocates below the watermarks, with the weakest
+    /// sufficient right. Only if that fails, it reclaims and compacts itself. Costly requests do not go below the
     /// watermarks: the machine made their blocks by compaction.
     #[inline]
     fn answer(&mut self, request: Request) -> Option<Pfn> {
-        // The rights of a request that may wait, without reclaiming.
+        // A request that may wait, without reclaim.
         let gfp = request.gfp;
         let patient = if gfp.contains(GfpFlags::DIRECT_RECLAIM) {
             gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::MEMALLOC).union(GfpFlags::NOMEMALLOC)
@@ -378,7 +377,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
     }
 
-    /// Follows a free by a task that compacts: the old place of pages that it moved, or a free block that it took
+    /// Replays a free by a compacting task: the old place of pages that it moved, or a free block that it isolated
     /// without an event and did not need.
     fn free_while_compacting(&mut self, cpu: u16, pfn: Pfn, order: Order) {
         let Some(at) = self.place(pfn, order) else { return };

@@ -1,4 +1,4 @@
-//! A trace that is prepared for any number of replays.
+//! A trace, prepared for any number of replays.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,24 +17,24 @@ use crate::recorded::{Gaps, MoveCost, Recorded, kcompactd_tasks, kswapd_reclaims
 use crate::start::{Machine, Start, StartReport};
 use crate::trace::Trace;
 
-/// A trace that is prepared for any number of replays.
+/// A trace, prepared for any number of replays.
 #[derive(Clone, Debug)]
 pub struct Lab<'t> {
     /// The trace.
     pub trace: Trace<'t>,
     /// The recorded machine.
     pub machine: Machine,
-    /// The state from which every replay starts.
+    /// The start state of every replay.
     pub start: Start,
-    /// The tasks that are the machine's kcompactd, if the trace tells who compacts.
+    /// The kcompactd tasks of the machine; `None` if the trace does not record compaction.
     pub(super) kcompactd: Option<HashSet<i32>>,
-    /// The events during which the machine's kswapd reclaimed, if the trace tells.
+    /// The event ranges in which the machine's kswapd reclaimed; `None` if the trace does not record them.
     pub(super) kswapd: Option<Vec<Range<usize>>>,
-    /// What moving pages costs, and how many stay where they are.
+    /// The cost of moving pages, and the share of moves that fail.
     pub(super) moves: MoveCost,
-    /// Pages that the machine allocated without an event, in the order of time; empty if the start is a fit.
+    /// The allocations of the machine without an event, in the order of time; empty if the start is a fit.
     pub(super) untraced: Vec<UntracedAlloc>,
-    /// Shared with whoever waits for the replays.
+    /// Progress and interruption, shared with the threads that wait for the replays.
     pub(crate) control: Arc<Control>,
 }
 
@@ -47,7 +47,7 @@ impl<'t> Lab<'t> {
         Self::controlled(trace, Arc::default())
     }
 
-    /// Does the same as [`Self::new`], with what another thread sees of all replays.
+    /// Does the same as [`Self::new`], and shares `control` with all replays.
     ///
     /// # Errors
     /// As [`Self::new`], and [`LabError::Interrupted`].
@@ -66,7 +66,7 @@ impl<'t> Lab<'t> {
         Ok(lab)
     }
 
-    /// Returns the same lab for a machine that takes so many nanoseconds to move a page, whatever the trace tells.
+    /// Returns the same lab for a machine that needs `ns` nanoseconds to move a page, instead of the recorded time.
     #[must_use]
     pub fn with_page_move_ns(mut self, ns: u64) -> Self {
         self.moves = MoveCost { ns_a_page: ns, is_recorded: true, ..self.moves };
@@ -88,46 +88,46 @@ impl<'t> Lab<'t> {
         }
     }
 
-    /// Tells whoever waits that the trace will be followed so many times more.
+    /// Adds `replays` replays of the trace to the planned work in [`Control`].
     pub(crate) fn plan(&self, replays: u64) {
         self.control.plan(replays.saturating_mul(self.trace.events.len() as u64));
     }
 
-    /// Returns the daemons of a replay whose trace begins at a time, and which look at the zones so many events earlier
-    /// than they otherwise would.
+    /// Returns the daemons of a replay that starts at `start_ns`, with the jitter of `options`.
     pub(super) fn daemons(&self, start_ns: u64, options: Options) -> Daemons {
         let budget = Budget::new(self.moves.ns_a_page, start_ns);
         let (kcompactd, kswapd) = (self.kcompactd.clone(), self.kswapd.clone());
         Daemons::new(kcompactd, kswapd, start_ns, options.shift, (options.background, budget))
     }
 
-    /// Returns what moving pages costs, and how many stay where they are.
+    /// Returns the cost of moving pages, and the share of moves that fail.
     pub(crate) fn moves(&self) -> MoveCost {
         self.moves
     }
 
-    /// Returns true if the trace tells when the machine's kcompactd compacted: the replay's compacts as often.
-    pub(crate) fn tells_of_kcompactd(&self) -> bool {
+    /// Returns true if the trace records when the machine's kcompactd compacted. That of the replay then compacts as
+    /// often.
+    pub(crate) fn records_kcompactd(&self) -> bool {
         self.kcompactd.is_some()
     }
 
-    /// Returns how well the start state agrees with what was recorded.
+    /// Returns the agreement of the start state with the recording.
     pub fn start_report(&self) -> &StartReport {
         &self.start.report
     }
 
-    /// Returns the machine's own free blocks at its end; `None` if they were not recorded.
+    /// Returns the free blocks of the machine at the end; `None` if they were not recorded.
     pub(crate) fn end(&self) -> Option<&'t PageTypeInfo> {
         let end = self.trace.ending?.snapshot.as_ref()?;
         Some(&end.pagetypeinfo)
     }
 
-    /// Returns what the machine itself did, as far as the trace tells.
+    /// Returns the measures of the machine in the trace.
     pub fn recorded(&self) -> Recorded {
         Recorded::new(self.trace)
     }
 
-    /// Returns the places at which events are missing, and what that makes uncertain.
+    /// Returns the places with lost events, and the pages that they make uncertain.
     pub fn gaps(&self) -> Gaps {
         Gaps::new(&self.machine, self.trace)
     }

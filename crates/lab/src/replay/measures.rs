@@ -1,4 +1,4 @@
-//! What a replay measured.
+//! The measures of a replay.
 
 use freehold::{Order, VmEvents, ZoneStats};
 use freehold_measure::histogram::ByPowerOfTwo;
@@ -10,33 +10,33 @@ use super::pageblock_map::PageblockMap;
 use crate::counts::{ByOrder, ByOrderAndType, pageblocks};
 use crate::recorded::FallbackCount;
 
-/// What one replay measured. Everything but [`Measures::timing`] is the same for every run.
+/// The measures of one replay. Everything except [`Measures::timing`] is the same for every run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Measures {
-    /// The era, and the switches that differ from it.
+    /// The name of the variant: the era and the switches that differ from it.
     pub variant: String,
-    /// How well the events could be followed.
+    /// Counts of replayed events, and of events that could not be replayed.
     pub followed: Followed,
-    /// How the answers agree with the machine's.
+    /// The agreement of the answers with those of the machine.
     pub agreement: Agreement,
-    /// What happened under the zone locks, all zones together.
+    /// The counters of all zones together, collected under the zone lock.
     pub locked: ZoneStats,
-    /// What the replay's reclaim and compaction did. What the machine's own did is in the trace.
+    /// The reclaim and compaction of the replay. [`Recorded`](crate::Recorded) has those of the machine.
     pub events: VmEvents,
-    /// Requests answered from another type's block.
+    /// Requests answered with a block of another type.
     pub type_mismatches: u64,
-    /// Requests that were answered only below the low watermark.
+    /// Requests that succeeded only below the low watermark.
     pub slow_paths: u64,
-    /// How often kswapd would have been woken for a boosted watermark.
+    /// Wake-ups of kswapd for a boosted watermark.
     pub kswapd_wakes: u64,
-    /// Pageblocks that hold pages of another type than their own.
+    /// Pageblocks with pages of another type than their own.
     pub mixed: OverTime,
     /// List nodes that a reader of `/proc/pagetypeinfo` visits under the zone locks, at most 100 000 of each
     /// list; 0 for eras that count per migratetype.
     pub nodes: OverTime,
     /// The highest `high` that the tuning of a per-CPU list reached.
     pub highest_high: u32,
-    /// Pages on per-CPU lists at the end. The free blocks do not include them.
+    /// Pages on per-CPU lists at the end. `free_at_end` does not include them.
     pub percpu_pages_at_end: u64,
     /// Whole pageblocks in free blocks at the end.
     pub free_pageblocks_at_end: u64,
@@ -48,83 +48,82 @@ pub struct Measures {
     pub holds_touched: ByPowerOfTwo,
     /// The engine's metadata in bytes.
     pub metadata_bytes: u64,
-    /// The engine's metadata in bytes for each page that the zones span.
+    /// The engine's metadata in bytes for each spanned page.
     pub metadata_bytes_per_page: f64,
-    /// What depends on the machine that the replay ran on.
+    /// Times, which depend on the replaying machine.
     pub timing: Timing,
 }
 
-/// How well the events of a trace could be followed. Everything that cannot be replayed is counted here.
+/// Counts of replayed events, and of all events that could not be replayed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Followed {
     /// Allocations replayed.
     pub allocs: u64,
     /// Frees replayed.
     pub frees: u64,
-    /// Pages that the machine allocated without an event, allocated where the lists show that it must have been.
+    /// Allocations of the machine without an event, replayed at the moment that follows from the lists.
     pub untraced_allocs: u64,
-    /// Allocations whose events came after that of a task that took a later block.
+    /// Allocations whose events were recorded after the event of a later allocation by another task.
     pub allocs_traced_late: u64,
-    /// Requests that fail in the replay and did not on the machine, by order.
+    /// Requests that fail in the replay and succeeded on the machine, by order.
     pub failures: ByOrder,
-    /// Requests that found no zone above its min mark: the machine had to reclaim for them.
+    /// Requests that found no zone above its min watermark, so that the machine had to reclaim.
     pub waits: u64,
-    /// Further attempts to answer requests that found no zone above its min mark.
+    /// Further attempts for requests that found no zone above its min watermark.
     pub attempts_again: u64,
     /// Requests that failed on the machine, by order. The replay tries the costly ones.
     pub machine_failures: ByOrder,
-    /// Requests that failed on the machine and that the replay answers, by order. The block is given back at
-    /// once.
+    /// Requests that failed on the machine and succeed in the replay, by order. The replay frees the block at once.
     pub answered_instead: ByOrder,
-    /// Requests for huge pages that the replay answers, those that the machine refused included.
+    /// Requests for huge pages that succeed in the replay, including those that failed on the machine.
     pub huge_pages: u64,
-    /// Requests for huge pages that the replay refuses.
+    /// Requests for huge pages that fail in the replay.
     pub huge_page_failures: u64,
-    /// Pages that kswapd was asked to reclaim for boosts of the marks. The replay does not reclaim them: the
-    /// trace has what the machine reclaimed.
+    /// Pages that kswapd should reclaim for boosted watermarks. The replay does not reclaim them: pages that the
+    /// machine reclaimed are frees in the trace.
     pub left_to_trace: u64,
-    /// Allocations of frames that were still held. They are freed first. Either the events of their frees were
-    /// lost, or they lay on CPUs' lists at the start and the snapshot counted fewer pages there.
+    /// Allocations of frames in use, which are freed first. Either their free events were lost, or the frames were on
+    /// per-CPU lists at the start and the snapshot counted fewer pages there.
     pub double_allocs: u64,
-    /// Frees of blocks that nobody allocated: their allocations have no event, or it was lost.
+    /// Frees of blocks without an allocation: the allocation had no event, or the event was lost.
     pub unknown_frees: u64,
     /// Double allocations after the first lost event.
     pub double_allocs_since_loss: u64,
-    /// Frees of blocks that nobody allocated, after the first lost event.
+    /// Frees of blocks without an allocation, after the first lost event.
     pub unknown_frees_since_loss: u64,
-    /// Pages in freed blocks that nobody allocated.
+    /// Pages in freed blocks without an allocation.
     pub unknown_pages: u64,
-    /// Blocks that compaction moved: their old places were freed, and the replay keeps the blocks.
+    /// Blocks that compaction moved on the machine: their old places were freed, and they stay in use in the replay.
     pub moved_by_compaction: u64,
-    /// Frees of blocks that nobody allocated, which are taken for frees of moved blocks at their new places.
+    /// Frees of blocks without an allocation that count as frees of moved blocks at their new places.
     pub moved_then_freed: u64,
-    /// Free blocks that compaction took without an event and gave back.
+    /// Free blocks that compaction isolated without an event and then freed.
     pub returned_by_compaction: u64,
     /// Blocks that were split because a part of them was freed.
     pub splits: u64,
-    /// Frees of a block of which several smaller blocks, or only some pages, were held.
+    /// Frees of a block of which several smaller blocks, or only some pages, were in use.
     pub regrouped_frees: u64,
     /// Frees of blocks whose allocation failed in the replay.
     pub skipped_frees: u64,
     /// Events of blocks that are misaligned or in no zone. They are not replayed.
     pub misplaced: u64,
-    /// Splits and frees that the engine refused; anything but 0 is an error in Freehold.
+    /// Splits and frees that failed in the engine; anything but 0 is a bug in Freehold.
     pub refused: u64,
     /// Places at which the ring buffer overflowed.
     pub lost_places: u64,
-    /// Events that are missing at these places, as far as the kernel counted them.
+    /// Missing events at these places, if the kernel counted them.
     pub lost_events: u64,
     /// Periodic refreshes of all per-CPU lists.
     pub refreshes: u64,
-    /// Blocks of the trace that are still in use at the end.
+    /// Blocks of the trace in use at the end.
     pub in_use_at_end: u64,
-    /// Pages of the blocks that are still in use at the end.
+    /// Pages of the blocks in use at the end.
     pub pages_in_use_at_end: u64,
-    /// Blocks as large as a pageblock that are still in use at the end: mostly huge pages.
+    /// Blocks of the size of a pageblock in use at the end: mostly huge pages.
     pub huge_pages_in_use_at_end: u64,
 }
 
-/// A number at the start, at the end, and where it is highest.
+/// A number at the start, at the end, and at its maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct OverTime {
     /// The number before the first event.
@@ -149,7 +148,7 @@ impl OverTime {
 /// The free blocks of one zone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ZoneFree {
-    /// Name of the zone.
+    /// The name of the zone.
     pub zone: String,
     /// Free blocks by order and type.
     pub blocks: ByOrderAndType,
@@ -168,10 +167,10 @@ pub struct Sample {
     pub nodes: Option<u64>,
     /// Requests answered from another type's block since the sample before.
     pub fallbacks: Vec<FallbackCount>,
-    /// Where these requests were answered; empty unless places are looked at ([`super::SampleDetail::Places`]).
+    /// The places of these requests; empty without [`super::SampleDetail::Places`].
     #[serde(skip)]
     pub places: Vec<FallbackPlace>,
-    /// What each pageblock holds; every fourth sample has it. It is too much for the JSON of a comparison:
+    /// The contents of each pageblock; in every fourth sample. Too large for the JSON of a comparison:
     /// [`crate::Report`] has it.
     #[serde(skip)]
     pub map: Option<PageblockMap>,
@@ -185,19 +184,19 @@ pub struct ZoneSample {
     /// The share of the free memory that cannot serve a request, by order, in thousandths. Linux counterpart:
     /// `unusable_index`.
     pub unusable_index: ByOrder,
-    /// Whether a request would fail for lack of memory (near 0) or for fragmentation (near 1000), by order, in
-    /// thousandths; -1000 if it would not fail. Linux counterpart: `extfrag_index`.
+    /// The reason if a request would fail, by order, in thousandths: lack of memory (near 0) or fragmentation (near
+    /// 1000). -1000 if the request would succeed. Linux counterpart: `extfrag_index`.
     pub extfrag_index: freehold_trace::ByOrder<i64>,
     /// Free blocks by order.
     #[serde(skip)]
     pub free_blocks: ByOrder,
-    /// Free blocks by order and type; zero where only totals are looked at ([`super::SampleDetail::Totals`]). They are too
-    /// much for the JSON of a comparison: [`crate::Report`] has them.
+    /// Free blocks by order and type; zero with [`super::SampleDetail::Totals`]. Too large for the JSON of a
+    /// comparison: [`crate::Report`] has them.
     #[serde(skip)]
     pub blocks: ByOrderAndType,
 }
 
-/// What depends on the machine that the replay ran on.
+/// Times, which depend on the replaying machine.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Timing {
     /// Events a second in the fastest run, without the time of sampling.
@@ -224,7 +223,7 @@ impl Measures {
         samples.sum::<u64>() as f64 / self.samples.len().max(1) as f64
     }
 
-    /// Returns the number of requests that fail in the replay and did not on the machine.
+    /// Returns the number of requests that fail in the replay and succeeded on the machine.
     pub fn failed(&self) -> u64 {
         self.followed.failures.iter().sum()
     }

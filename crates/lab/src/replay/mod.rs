@@ -1,9 +1,10 @@
 //! One replay: a prepared trace and a variant of the allocator come in, measures go out.
 //!
-//! `follow.rs` replays the events in a `variant.rs`, which may contain a rule under test (`rule.rs`). `ledger` maps traced blocks
-//! to replayed ones and knows page cache and moved pages. `daemons.rs` runs kswapd and kcompactd; `budget.rs` limits background
-//! moves. `sampling.rs` samples zones, `watch.rs` receives the engine's tracepoints, and `measures.rs` is the result.
-//! `agreement.rs` counts answers equal to the machine's. `untraced.rs` finds allocations without an event.
+//! `follow.rs` replays the events in a `variant.rs`, which may contain a rule under test (`rule.rs`). `ledger` maps
+//! traced blocks to replayed ones and knows page cache and moved pages. `daemons.rs` runs kswapd and kcompactd;
+//! `budget.rs` limits background moves. `sampling.rs` samples zones, `watch.rs` receives the engine's tracepoints,
+//! and `measures.rs` is the result. `agreement.rs` compares answers with those of the machine. `untraced.rs` finds
+//! allocations without an event.
 
 mod agreement;
 mod alloc_request;

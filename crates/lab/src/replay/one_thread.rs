@@ -1,29 +1,29 @@
 //! The lock of a replay, which runs on one thread.
 //!
-//! The one island of unsafe code in this crate.
+//! The only unsafe code in this crate.
 #![expect(unsafe_code, reason = "RawMutex is an unsafe trait")]
 
 use std::cell::Cell;
 
 use lock_api::{GuardNoSend, RawMutex};
 
-/// A mutex for values that only one thread sees: it is not `Sync`. Atomic steps would take a fifth of a replay's
-/// time.
+/// A mutex for values of a single thread: it is not `Sync`. Atomic operations would take a fifth of the time of a
+/// replay.
 pub(super) struct OneThread {
     is_locked: Cell<bool>,
 }
 
-// SAFETY: whoever shares it is on the same thread, so nothing comes between the look at the flag and its change; a
-// second holder is refused by `try_lock`, and by `lock`, which could only wait for ever, with a panic.
+// SAFETY: all references are on one thread, so nothing can run between the read of the flag and its change. A second
+// lock fails in `try_lock`, and panics in `lock`, which otherwise would wait forever.
 unsafe impl RawMutex for OneThread {
-    #[allow(clippy::declare_interior_mutable_const, reason = "the trait asks for it")]
+    #[allow(clippy::declare_interior_mutable_const, reason = "the trait requires it")]
     const INIT: Self = Self { is_locked: Cell::new(false) };
 
     type GuardMarker = GuardNoSend;
 
     #[inline]
     fn lock(&self) {
-        assert!(self.try_lock(), "a lock that its own thread holds");
+        assert!(self.try_lock(), "a lock that its own thread has locked already");
     }
 
     #[inline]

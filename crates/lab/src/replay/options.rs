@@ -1,42 +1,42 @@
-//! How a trace is replayed.
+//! The options of a replay.
 
-/// How a trace is replayed.
+/// The options of a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// The number of runs of each replay. Further runs change only the times.
+    /// The number of timing rounds: runs of the same replay. Further rounds change only the times.
     pub runs: u32,
-    /// The number of replays that run at the same time; `None` for one on each processor.
+    /// The number of replays at the same time; `None` for one on each processor.
     pub threads: Option<usize>,
-    /// The number of events by which the daemons look at the zones earlier. The trace does not tell when they
-    /// looked: each shift is a replay that it allows.
+    /// The jitter of daemon wake-ups: the number of events by which they are earlier. The trace does not record the
+    /// wake-ups of the machine's daemons, so that any jitter is possible.
     pub shift: u32,
-    /// What samples have.
+    /// The contents of samples.
     pub detail: SampleDetail,
-    /// What moves pages although nobody waits for a block.
+    /// The kind of background moves.
     pub background: Background,
 }
 
-/// What moves pages although nobody waits for a block, within the time that is given for it.
+/// The kind of background moves: page moves without a waiting request, within a time budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Background {
-    /// What the variant has: rules that tidy pageblocks, or nothing. Proactive compaction is the recorded machine's.
+    /// Tidying of pageblocks if the variant has it, otherwise none. Proactive compaction has the recorded setting.
     #[default]
     OfVariant,
-    /// Proactive compaction at its most eager, `vm.compaction_proactiveness` 100, and without Linux's pauses. What the
-    /// recorded machine's kcompactd did comes besides, if the trace tells.
+    /// Proactive compaction with `vm.compaction_proactiveness` 100 and without the pauses of Linux. The compactions
+    /// of the recorded machine's kcompactd are added, if the trace records them.
     ProactiveCompaction,
 }
 
-/// What is looked at for the samples of a replay.
+/// The contents of the samples of a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SampleDetail {
     /// Free blocks by order and type, pageblocks and lists.
     #[default]
     All,
-    /// Everything: pageblocks and lists with every sample, and where each fallback happened.
+    /// Everything: pageblocks and lists in every sample, and the place of each fallback.
     Places,
-    /// Free blocks by order, without their types. Pageblocks and lists are looked at only before the first event and
-    /// after the last one. Where much memory is free in small blocks that saves most of the time.
+    /// Free blocks by order, without types. Pageblocks and lists only before the first and after the last event.
+    /// Saves most of the time if much memory is free in small blocks.
     Totals,
 }
 

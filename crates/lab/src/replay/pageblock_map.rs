@@ -1,15 +1,15 @@
-//! What each pageblock of a replayed memory holds, in one byte.
+//! The contents of each pageblock of a replayed memory, in one byte.
 
 use freehold::{Memory, Migratetype, PageblockUse, Platform};
 
-/// The most cells of a map: if there are more pageblocks, neighbours share a cell.
+/// The largest number of cells in a map. With more pageblocks, neighbours share a cell.
 const MOST_CELLS: usize = 1 << 14;
 
-/// The number of steps in which a cell tells how full it is.
+/// The largest fill level of a cell.
 const FULL: u32 = 7;
 
-/// One cell of a map, in seven bits. Bits 4 to 6 are the type, 7 for a hole; bit 3 is set if the pageblock is
-/// mixed; bits 0 to 2 tell how full it is, from 0 if all of it is free to 7 if no page is.
+/// One cell of a map, in seven bits. Bits 4 to 6 are the type, 7 for a hole. Bit 3 is set if the pageblock is mixed.
+/// Bits 0 to 2 are the fill level, from 0 if all pages are free to 7 if none is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MapCell(pub u8);
 
@@ -18,13 +18,13 @@ impl MapCell {
 
     fn new(used: &PageblockUse) -> Self {
         let Some(kind) = used.migratetype else { return Self::HOLE };
-        let held = used.allocated.iter().sum::<u32>() + used.reserved;
-        let pages = held + used.free + used.percpu;
-        // 0 and 7 are exact: no page is held, and no page is free.
-        let fill = match (held, pages - held) {
+        let in_use = used.allocated.iter().sum::<u32>() + used.reserved;
+        let pages = in_use + used.free + used.percpu;
+        // 0 and 7 are exact: no page is in use, and no page is free.
+        let fill = match (in_use, pages - in_use) {
             (0, _) => 0,
             (_, 0) => FULL,
-            _ => (held * FULL / pages).clamp(1, FULL - 1),
+            _ => (in_use * FULL / pages).clamp(1, FULL - 1),
         };
         Self((kind as u8) << 4 | u8::from(used.is_mixed()) << 3 | fill as u8)
     }
@@ -34,24 +34,24 @@ impl MapCell {
         Migratetype::new(self.0 >> 4)
     }
 
-    /// Returns true if the pageblock holds pages of another type than its own.
+    /// Returns true if the pageblock has pages of another type than its own.
     pub fn is_mixed(self) -> bool {
         self.0 & 8 != 0
     }
 
-    /// Returns how full the pageblock is, from 0 if all of it is free to 7 if no page is.
+    /// Returns the fill level of the pageblock, from 0 if all pages are free to 7 if none is.
     pub fn fill(self) -> u8 {
         self.0 & 7
     }
 
-    /// Returns how much the pageblock is in the way of large blocks. Of neighbours that share a cell, the one
-    /// with the highest rank is shown.
+    /// Returns a rank by which pageblocks prevent large blocks. A shared cell shows the pageblock with the highest
+    /// rank.
     fn rank(self) -> (bool, bool, u8) {
         (self != Self::HOLE, self.is_mixed(), self.fill())
     }
 }
 
-/// What each pageblock of a memory holds at one moment.
+/// The contents of each pageblock of a memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PageblockMap {
     /// The number of pageblocks that share a cell.
@@ -62,7 +62,7 @@ pub struct PageblockMap {
 }
 
 impl PageblockMap {
-    /// Looks at every pageblock.
+    /// Reads every pageblock.
     pub(super) fn new<L: Platform>(memory: &Memory<'_, L>) -> Self {
         let cells = |zone: &freehold::Zone<'_, L>| -> Vec<_> {
             zone.pageblocks().map(|used| MapCell::new(&used)).collect()
@@ -80,8 +80,7 @@ impl PageblockMap {
         Self { pageblocks_per_cell: share, zones: zones.collect(), mixed }
     }
 
-    /// Returns the number of pageblocks that hold pages of another type than their own, however many share a
-    /// cell.
+    /// Returns the number of mixed pageblocks, counted one by one even if they share a cell.
     pub fn mixed(&self) -> u64 {
         self.mixed
     }
@@ -97,21 +96,21 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_tells_type_mixing_and_fill() {
-        let told = |used: &PageblockUse| {
+    fn a_cell_has_type_mixing_and_fill_level() {
+        let cell = |used: &PageblockUse| {
             let cell = MapCell::new(used);
             (cell.migratetype(), cell.is_mixed(), cell.fill())
         };
         let movable = Some(Migratetype::Movable);
-        assert_eq!(told(&used(512, [0; 3], 0)), (movable, false, 0));
-        assert_eq!(told(&used(511, [0, 1, 0], 0)), (movable, false, 1));
-        assert_eq!(told(&used(1, [0, 500, 0], 11)), (movable, false, 6));
-        assert_eq!(told(&used(0, [1, 511, 0], 0)), (movable, true, 7));
-        assert_eq!(told(&PageblockUse::default()).0, None);
+        assert_eq!(cell(&used(512, [0; 3], 0)), (movable, false, 0));
+        assert_eq!(cell(&used(511, [0, 1, 0], 0)), (movable, false, 1));
+        assert_eq!(cell(&used(1, [0, 500, 0], 11)), (movable, false, 6));
+        assert_eq!(cell(&used(0, [1, 511, 0], 0)), (movable, true, 7));
+        assert_eq!(cell(&PageblockUse::default()).0, None);
     }
 
     #[test]
-    fn the_worst_of_neighbours_is_shown() {
+    fn a_shared_cell_shows_the_worst_pageblock() {
         let cells =
             [MapCell::HOLE, MapCell::new(&used(0, [0, 512, 0], 0)), MapCell::new(&used(5, [1, 506, 0], 0))];
         assert!(cells.windows(2).all(|pair| pair[0].rank() < pair[1].rank()), "{cells:?}");

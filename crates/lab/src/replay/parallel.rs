@@ -1,11 +1,11 @@
-//! Jobs that run at the same time.
+//! Parallel jobs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Does jobs 0 to `jobs` - 1, at most `threads` of them at the same time; `None` for one on each processor.
-/// Returns the outcomes in the order of the jobs; `None` for a job that did not end.
+/// Runs jobs 0 to `jobs` - 1, at most `threads` of them at the same time; `None` for one on each processor. Returns the
+/// outcomes in the order of the jobs; `None` for a job that did not finish.
 pub(crate) fn in_parallel<T: Send>(
     jobs: usize,
     threads: Option<usize>,
@@ -27,7 +27,7 @@ pub(crate) fn in_parallel<T: Send>(
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Where there is no room for another thread, fewer do the same.
+            // If a thread cannot be started, fewer threads do the work.
             let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outcomes_have_the_order_of_their_jobs() {
+    fn outcomes_are_in_the_order_of_jobs() {
         for threads in [None, Some(1), Some(3), Some(100)] {
             let squares: Vec<_> = (0..20).map(|number| Some(number * number)).collect();
             assert_eq!(in_parallel(20, threads, |number| number * number), squares);

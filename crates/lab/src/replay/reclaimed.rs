@@ -1,14 +1,14 @@
-//! Tasks that reclaimed for a request of their own.
+//! Tasks in direct reclaim.
 
 use freehold_trace::{Event, EventKind, PageWork};
 
-/// The machine's tasks that have reclaimed, and whose requests are not answered yet.
+/// The tasks of the machine that reclaimed directly and whose requests have no answer yet.
 #[derive(Debug, Default)]
 pub(super) struct Reclaimed(Vec<i32>);
 
 impl Reclaimed {
-    /// Notes an event. Returns true if its task empties the lists of all CPUs: it reclaimed and still found no page, which
-    /// shows by a block that leaves these lists before the task's request is answered.
+    /// Processes an event. Returns true if its task drains all per-CPU lists: it reclaimed without success. The sign
+    /// is a drained block before the answer to the task's request.
     #[inline]
     pub(super) fn drains(&mut self, event: &Event) -> bool {
         match event.kind {
@@ -25,7 +25,7 @@ impl Reclaimed {
         }
     }
 
-    /// Forgets a task. Returns true if it had reclaimed.
+    /// Removes a task. Returns true if it had reclaimed.
     fn take(&mut self, pid: i32) -> bool {
         let before = self.0.len();
         if before > 0 {

@@ -1,4 +1,4 @@
-//! A rule of placement that is tried in replays.
+//! A placement rule under test in replays.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use freehold::{Choice, Chore, FallbackRequest, Offers, PageblockUse, PlacementRu
 
 type Make = dyn Fn() -> Box<dyn PlacementRule> + Send + Sync;
 
-/// A rule of placement under a name. Each replay makes its own, so that what a rule remembers belongs to one replay.
+/// A named placement rule. Each replay creates its own instance, so that the state of a rule belongs to one replay.
 #[derive(Clone)]
 pub struct Rule {
     name: Arc<str>,
@@ -15,12 +15,12 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns a rule that `make` makes for each replay, on the thread that replays.
+    /// Returns a rule. `make` creates an instance for each replay, on the thread of the replay.
     pub fn new<R: PlacementRule + 'static>(name: &str, make: impl Fn() -> R + Send + Sync + 'static) -> Self {
         Self { name: name.into(), make: Arc::new(move || Box::new(make())) }
     }
 
-    /// Returns its name.
+    /// Returns the name of the rule.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -41,11 +41,11 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// The rule of one replay, if it has one.
+/// The placement rule of one replay, if there is one.
 pub(super) struct Ruling(Option<Box<dyn PlacementRule>>);
 
 impl Ruling {
-    /// The era decides.
+    /// No rule: the era decides.
     pub(super) const NONE: Self = Self(None);
 
     pub(super) fn new(rule: Option<&Rule>) -> Self {

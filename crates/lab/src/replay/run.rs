@@ -1,4 +1,4 @@
-//! Replays a trace through one generation of the allocator.
+//! Replays a trace in one variant of the allocator.
 
 use std::mem::MaybeUninit;
 
@@ -19,10 +19,10 @@ use super::variant::Variant;
 use super::watch::{ReplayPlatform, Watch};
 use crate::error::LabError;
 
-/// What one replay found.
+/// The result of one replay.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Replay {
-    /// What was measured.
+    /// The measures.
     pub measures: Measures,
     /// The state at the end, in the format of `/proc/pagetypeinfo`.
     pub pagetypeinfo: String,
@@ -31,17 +31,17 @@ pub struct Replay {
 /// A moment of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'r> {
-    /// The number of events that were followed.
+    /// The number of events so far.
     pub events: usize,
     /// The state of the zones.
     pub sample: &'r Sample,
 }
 
-/// What is told of a replay's moments.
+/// A callback for the moments of a replay.
 type Observer<'t> = &'t mut dyn FnMut(Moment<'_>);
 
 impl Lab<'_> {
-    /// Replays the trace through one variant of the allocator.
+    /// Replays the trace in one variant of the allocator.
     ///
     /// # Errors
     /// [`LabError::Setup`] if the engine refuses the machine, [`LabError::Broken`] if an invariant does not hold
@@ -50,7 +50,7 @@ impl Lab<'_> {
         self.replay_observed(variant, options, &mut |_| {})
     }
 
-    /// Replays the trace as [`Lab::replay`] does, and tells each moment as soon as its sample was taken.
+    /// Replays the trace as [`Lab::replay`] does, and calls `observer` with each moment after its sample.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -60,7 +60,7 @@ impl Lab<'_> {
         options: Options,
         observer: &mut dyn FnMut(Moment<'_>),
     ) -> Result<Replay, LabError> {
-        variant.refuse_unasked()?;
+        variant.refuse_uncalled_rule()?;
         let mut metadata = self.machine.metadata::<ReplayPlatform>(variant.switches());
         let watch = Watch::default();
         let mut replay = self.run(variant, &mut metadata, &watch, options, Some(observer))?;
@@ -75,7 +75,7 @@ impl Lab<'_> {
         Ok(replay)
     }
 
-    /// Replays once. The first run, to which it is to be told, also takes samples and describes the end.
+    /// Replays once. The first run, which has an `observer`, also takes samples and records the end state.
     fn run(
         &self,
         variant: &Variant,
@@ -100,7 +100,7 @@ impl Lab<'_> {
         let daemons = self.daemons(span.0, options);
         let holders = Holders::at_start(&memory, &self.machine, &self.start, self.moves);
         let mut follower = Follower::new(holders, daemons, events, self.start.moment_ns());
-        follower.observer(&self.untraced);
+        follower.set_untraced(&self.untraced);
         if options.detail == SampleDetail::Places {
             watch.keep_found();
         }
@@ -147,8 +147,8 @@ impl Lab<'_> {
         Ok(Replay { measures, pagetypeinfo })
     }
 
-    /// Follows the trace in the recorded kernel's own era, and returns the pages that the machine must have allocated
-    /// without an event.
+    /// Replays the trace in the era nearest to the recorded kernel. Returns the allocations that the machine must
+    /// have made without an event.
     pub(super) fn find_untraced(&self, variant: &Variant) -> Result<Vec<UntracedAlloc>, LabError> {
         let switches = variant.switches();
         let mut metadata = self.machine.metadata::<ReplayPlatform>(switches);
@@ -168,7 +168,7 @@ impl Lab<'_> {
         if self.control.is_interrupted() { Err(LabError::Interrupted) } else { Ok(follower.found()) }
     }
 
-    /// Follows all events. Returns the sampler, and the time that following took without sampling.
+    /// Replays all events. Returns the sampler, and the time of the replay without sampling.
     ///
     /// Units: nanoseconds.
     fn follow(
@@ -190,7 +190,7 @@ impl Lab<'_> {
         if let Some(sampler) = &mut sampler {
             look(sampler, follower, start_ns, false);
         }
-        // Between two samples there is at least one event.
+        // At least one event is between two samples.
         let due = |sampler: &Option<(Sampler, Observer<'_>)>, now_ns: u64| {
             sampler.as_ref().map_or(u64::MAX, |(sampler, _)| sampler.next_ns().max(now_ns.saturating_add(1)))
         };
@@ -222,8 +222,8 @@ impl Lab<'_> {
         (sampler.map(|(sampler, _)| sampler), elapsed_ns)
     }
 
-    /// Replays several variants, as many at the same time as [`Options::threads`] says. Returns the replays in
-    /// the order of the variants.
+    /// Replays several variants, [`Options::threads`] of them at the same time. Returns the replays in the order of the
+    /// variants.
     ///
     /// # Errors
     /// As [`Lab::replay`]: the first error in the order of the variants.

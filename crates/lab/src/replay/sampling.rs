@@ -1,4 +1,4 @@
-//! Samples of the zones, taken from time to time during a replay.
+//! Samples of the zones during a replay.
 
 use freehold::{Memory, PAGETYPEINFO_CAP};
 use freehold_trace::ByOrder;
@@ -13,7 +13,7 @@ use crate::counts::of_machine;
 /// The number of samples over the time of the trace.
 const SAMPLES: u64 = 100;
 
-/// The number of samples of which one also walks pageblocks and lists, which takes longer.
+/// One of this number of samples also walks pageblocks and lists, which takes longer.
 const WALK_EVERY: usize = 4;
 
 /// The times at which samples are due.
@@ -23,18 +23,18 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Spreads the samples over the time from the first to the last event.
+    /// Returns a schedule with samples at equal distances from the first to the last event.
     pub(crate) fn new(first_ns: u64, last_ns: u64) -> Self {
         let step_ns = (last_ns.saturating_sub(first_ns) / SAMPLES).max(1);
         Self { step_ns, next_ns: first_ns.saturating_add(step_ns) }
     }
 
-    /// Returns the time at which the next sample is due: events before it come first.
+    /// Returns the due time of the next sample, which is taken after all earlier events.
     pub(crate) fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Goes on to the first sample that is due after `now_ns`.
+    /// Advances to the first sample that is due after `now_ns`.
     pub(crate) fn advance(&mut self, now_ns: u64) {
         let Some(late_ns) = now_ns.checked_sub(self.next_ns) else { return };
         let steps = late_ns / self.step_ns + 1;
@@ -42,28 +42,27 @@ impl Schedule {
     }
 }
 
-/// Takes samples, and keeps them.
+/// Takes and keeps samples.
 pub(super) struct Sampler {
     schedule: Schedule,
     detail: SampleDetail,
     samples: Vec<Sample>,
-    /// Where pageblocks begin, if places are told; they stay where they are.
+    /// The starts of pageblocks, which do not change, if samples have the places of fallbacks.
     starts: Option<PageblockStarts>,
 }
 
 impl Sampler {
-    /// Returns a sampler whose samples are spread over the time from the first to the last event.
+    /// Returns a sampler with samples at equal distances from the first to the last event.
     pub(super) fn new(detail: SampleDetail, first_ns: u64, last_ns: u64) -> Self {
         Self { schedule: Schedule::new(first_ns, last_ns), detail, samples: Vec::new(), starts: None }
     }
 
-    /// Returns the time at which the next sample is due: events before it come first.
+    /// Returns the due time of the next sample, which is taken after all earlier events.
     pub(super) fn next_ns(&self) -> u64 {
         self.schedule.next_ns()
     }
 
-    /// Takes a sample; `now_ns` is the time of the next event. The last sample walks pageblocks and lists in any
-    /// case.
+    /// Takes a sample; `now_ns` is the time of the next event. The last sample always walks pageblocks and lists.
     pub(super) fn take(
         &mut self,
         memory: &Memory<'_, ReplayPlatform>,
@@ -93,7 +92,7 @@ impl Sampler {
         self.schedule.advance(now_ns);
     }
 
-    /// Returns where the fallbacks since the sample before happened.
+    /// Returns the places of the fallbacks since the previous sample.
     fn places(&mut self, memory: &Memory<'_, ReplayPlatform>, watch: &Watch) -> Vec<FallbackPlace> {
         if self.detail != SampleDetail::Places {
             return Vec::new();
@@ -103,12 +102,12 @@ impl Sampler {
         found.filter_map(|(time_ns, found)| starts.place(memory, time_ns, found)).collect()
     }
 
-    /// Returns the sample that was taken last.
+    /// Returns the latest sample.
     pub(super) fn last(&self) -> Option<&Sample> {
         self.samples.last()
     }
 
-    /// Puts the samples, and how numbers changed over them, into the measures.
+    /// Writes the samples, and the numbers over time, into the measures.
     pub(super) fn finish(self, measures: &mut Measures) {
         for (number, sample) in self.samples.iter().enumerate() {
             if let Some(mixed) = sample.mixed {

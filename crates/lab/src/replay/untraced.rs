@@ -1,13 +1,13 @@
-//! Allocations that the machine made earlier than its events tell.
+//! Allocations of the machine without an event, or before their event.
 //!
-//! Linux allocates many single pages at a time, such as those of a kernel stack, without `mm_page_alloc`; their frees
-//! have events. So a page that is freed and that nobody allocated since it was free was allocated somewhere between the
-//! two. With an exact start the moment follows from the lists: the replay's answer to a later request is such a page,
-//! and the machine's answer is one behind it.
+//! Linux allocates many single pages at once, such as those of a kernel stack, without `mm_page_alloc`; their frees
+//! have events. A page with two frees and no allocation event in between was therefore allocated between them. With
+//! an exact start, the moment follows from the lists: the replay's answer to a later request is such a page, and the
+//! machine's answer is a page behind it on the list.
 //! Linux counterpart: `alloc_pages_bulk`.
 //!
-//! An event is also written only after the block was taken. A task that is preempted or interrupted in between writes
-//! its event after that of the one who took the next block.
+//! Linux writes an event after it has taken the block. A task that is preempted or interrupted in between writes its
+//! event after that of the task that took the next block.
 
 use std::collections::HashMap;
 
@@ -19,49 +19,50 @@ use super::watch::ReplayPlatform;
 use crate::recorded::Compacting;
 use crate::start::{Machine, Start, locate};
 
-/// The most pages that are taken to have been allocated before one request.
+/// The largest number of untraced allocations before one request.
 const MOST_AT_ONCE: usize = 4096;
 
-/// The most events by which one may come late.
+/// The largest number of events by which an event may be late.
 const LATEST: usize = 64;
 
-/// A block that was allocated without an event, or before its event.
+/// An allocation without an event, or before its event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct UntracedAlloc {
-    /// The index of the event before which it was allocated.
+    /// The index of the event before which the block was allocated.
     pub(super) before: usize,
     pub(super) pfn: Pfn,
     pub(super) order: Order,
     pub(super) cpu: u16,
     pub(super) alloc_request: AllocRequest,
-    /// The index of its event, if it has one.
+    /// The index of the event of the allocation; `None` without an event.
     pub(super) traced_at: Option<usize>,
 }
 
-/// A request that was made before its event.
+/// An allocation before its event.
 pub(super) struct Early {
     /// The index of the event.
     pub(super) traced_at: usize,
     pub(super) answer: Option<Pfn>,
 }
 
-/// The frame is in use.
+/// Marks a frame in use.
 const IN_USE: u32 = u32::MAX;
 
-/// What the events tell about pages that were allocated without one.
+/// The search for allocations without an event.
 #[derive(Debug)]
 pub(super) struct Search<'t> {
     machine: &'t Machine,
     events: &'t EventLog,
-    /// By frame: the indices of the events between which it was allocated without one; the later one frees it.
+    /// For each frame, the pairs of events between which it was allocated without an event. The later event is its
+    /// free.
     between: HashMap<Pfn, Vec<(u32, u32)>>,
-    /// By zone and frame: the event that freed it last, or [`IN_USE`] at the end of the trace.
+    /// For each zone and frame, the last event that freed it, or [`IN_USE`] at the end of the trace.
     free_since: Vec<Vec<u32>>,
     pub(super) found: Vec<UntracedAlloc>,
 }
 
 impl<'t> Search<'t> {
-    /// Goes through the events after the moment of an exact start.
+    /// Prepares the search from the events after the moment of an exact start.
     pub(super) fn new(machine: &'t Machine, start: &Start, events: &'t EventLog) -> Self {
         let mut free_since: Vec<_> =
             machine.zones.iter().map(|zone| vec![IN_USE; zone.spanned as usize]).collect();
@@ -101,19 +102,18 @@ impl<'t> Search<'t> {
         Some(self.free_since[zone][first]).filter(|&since| since != IN_USE)
     }
 
-    /// Returns true if a page that was free before an event must have been allocated without one.
+    /// Returns true if a page that was free before event `index` must have been allocated without an event.
     fn was_taken(&self, pfn: Pfn, index: usize) -> bool {
         let between = self.between.get(&pfn).into_iter().flatten();
         between.clone().any(|&(from, to)| (from == 0 || (from as usize) < index) && index < to as usize)
     }
 
-    /// Returns true if no event names a page after it was freed for the last time.
+    /// Returns true if no event names a page after its last free.
     fn is_last_seen_free(&self, pfn: Pfn, index: usize) -> bool {
         self.free_since(pfn).is_some_and(|since| (since as usize) < index)
     }
 
-    /// Returns the index of the event that tells of a block after the event `index`, if it comes soon and from another
-    /// task.
+    /// Returns the index of a late event for a block: soon after event `index`, from another task.
     pub(super) fn traced_late(&self, index: usize, pfn: Pfn, order: Order) -> Option<usize> {
         let own = self.events.get(index)?;
         let behind = (index + 1..=index + LATEST).map_while(|at| Some((at, self.events.get(at)?)));
@@ -131,9 +131,9 @@ impl<'t> Search<'t> {
         (is_it && event.cpu == own.cpu && event.pid != own.pid).then_some(at)
     }
 
-    /// Returns true if the replay's answer is a page that the machine had allocated before without an event: it was
-    /// freed later, or `machine`, with which the machine answered, is behind it on the CPU's list among nothing but
-    /// such pages.
+    /// Returns true if the replay's answer is a page that the machine had already allocated without an event: either
+    /// the page was freed later, or the machine's answer `machine` is behind it on the CPU's list, with only such
+    /// pages in between.
     pub(super) fn is_untraced(
         &self,
         zone: &Zone<'_, ReplayPlatform>,

@@ -1,4 +1,4 @@
-//! An era, with or without some of its systems and rules.
+//! An era with changed systems and rules.
 
 use std::fmt;
 
@@ -7,34 +7,34 @@ use freehold::{Era, RefusedChoices, Switch, Switches};
 use super::rule::Rule;
 use crate::error::LabError;
 
-/// An era, with or without some of its systems and rules.
+/// An era with changed systems and rules: the allocator of a replay.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variant {
-    /// The era to start from.
+    /// The base era.
     pub era: Era,
-    /// The systems and rules that are turned on.
+    /// Systems and rules that are turned on.
     pub with: Vec<Switch>,
-    /// The systems and rules that are turned off, also if `with` has them.
+    /// Systems and rules that are turned off, even if `with` contains them.
     pub without: Vec<Switch>,
-    /// Fields that are as another era has them, whatever `with` and `without` say.
+    /// Fields with the values of another era. They take precedence over `with` and `without`.
     pub replaced: Vec<Replaced>,
-    /// The rule that is asked before the era; `None` for the era alone.
+    /// A placement rule that decides before the era; `None` for the era alone.
     pub rule: Option<Rule>,
 }
 
-/// Fields of [`Switches`] that a variant has from another era.
+/// Fields of [`Switches`] with the values of another era.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replaced {
-    /// What the fields are together.
+    /// A common name for the fields.
     pub name: &'static str,
     /// The names of the fields.
     pub fields: Vec<&'static str>,
-    /// The era that they are taken from.
+    /// The era of the values.
     pub from: Era,
 }
 
 impl Variant {
-    /// Returns an era as it is.
+    /// Returns an unchanged era.
     pub fn new(era: Era) -> Self {
         Self { era, with: Vec::new(), without: Vec::new(), replaced: Vec::new(), rule: None }
     }
@@ -53,29 +53,29 @@ impl Variant {
         self
     }
 
-    /// Returns the variant with some fields as `from` has them; `name` says what they are together.
+    /// Returns the variant with the values of `from` in some fields; `name` is a common name for the fields.
     #[must_use]
     pub fn replacing(mut self, name: &'static str, fields: &[&'static str], from: Era) -> Self {
         self.replaced.push(Replaced { name, fields: fields.to_vec(), from });
         self
     }
 
-    /// Returns the variant with a rule that is asked before the era.
+    /// Returns the variant with a placement rule that decides before the era.
     #[must_use]
     pub fn with_policy(mut self, rule: Rule) -> Self {
         self.rule = Some(rule);
         self
     }
 
-    /// Returns an error if it has a rule that no request and no pageblock would ever be asked about.
-    pub(super) fn refuse_unasked(&self) -> Result<(), LabError> {
-        let unasked = self.rule.as_ref().filter(|_| !self.switches().hygiene);
-        unasked.map_or(Ok(()), |rule| {
+    /// Returns an error if the variant has a placement rule that its era never calls.
+    pub(super) fn refuse_uncalled_rule(&self) -> Result<(), LabError> {
+        let uncalled = self.rule.as_ref().filter(|_| !self.switches().hygiene);
+        uncalled.map_or(Ok(()), |rule| {
             Err(LabError::RuleUnasked { rule: rule.name().to_owned(), variant: self.to_string() })
         })
     }
 
-    /// Returns an error if its rule chose what it was not offered.
+    /// Returns an error if the placement rule chose a block that it was not offered.
     pub(super) fn refuse(&self, refused: RefusedChoices) -> Result<(), LabError> {
         match (&self.rule, refused) {
             (Some(rule), RefusedChoices { count: 1.., last }) => {
@@ -121,8 +121,8 @@ pub fn nearest_era(kernel_release: &str) -> Option<Era> {
     let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
     Some(match (major, minor) {
         version if version < (6, 10) => Era::Linux6_1,
-        // From 6.16 on, a CPU's lists keep what is freed in larger blocks. That decides where most free pages
-        // wait, and usually it is the only change up to 7.3 that shows in a trace.
+        // From 6.16 on, per-CPU lists keep pages that are freed in larger blocks. This decides the place of most free
+        // pages. Usually it is the only change up to 7.3 that a trace shows.
         version if version < (6, 16) => Era::Linux6_12,
         _ => Era::Linux7_3,
     })
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_has_a_nearest_era() {
+    fn releases_map_to_the_nearest_era() {
         let era = |release| nearest_era(release).map(Era::name);
         assert_eq!(era("5.15.0-91-generic"), Some("linux-6.1"));
         assert_eq!(era("6.9.12"), Some("linux-6.1"));

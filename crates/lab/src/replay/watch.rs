@@ -1,4 +1,4 @@
-//! What the engine's tracepoints tell of a replay.
+//! The engine's tracepoints in a replay.
 
 use std::cell::{Cell, RefCell};
 
@@ -10,19 +10,19 @@ use super::one_thread::OneThread;
 use super::rule::Ruling;
 use crate::recorded::{FallbackCount, Fallbacks};
 
-/// The locks of a replay; a [`Watch`] notes holds of the zone lock and fallbacks, a [`Ruling`] may decide.
+/// The engine's platform in a replay: locks, a [`Watch`] for lock holds and fallbacks, and a [`Ruling`] for placement.
 pub(super) type ReplayPlatform = OwnersFreeOnce<(OneThread, OneThread, Watch, Ruling)>;
 
-/// Notes holds of the zone lock and fallbacks while its timer is on.
+/// Records holds of the zone lock and fallbacks while its timer is on.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     pub(super) timer: HoldTimer,
     fallbacks: RefCell<Fallbacks>,
-    /// The fallbacks themselves with their times, if they are kept.
+    /// The fallbacks with their times, if they are kept.
     found: RefCell<Option<Vec<(u64, ExtFrag)>>>,
-    /// The time of the event that is followed.
+    /// The time of the current event.
     now_ns: Cell<u64>,
-    /// Holds of the zone lock, by the pages and list nodes that each touched.
+    /// Zone lock holds, by the pages and list nodes that each touched.
     touched: RefCell<ByPowerOfTwo>,
 }
 
@@ -54,35 +54,35 @@ impl Tracepoints for Watch {
 }
 
 impl Watch {
-    /// Keeps each fallback with its time from now on.
+    /// Starts to keep each fallback with its time.
     pub(super) fn keep_found(&self) {
         self.found.replace(Some(Vec::new()));
     }
 
-    /// Tells the time of the event that is followed next.
+    /// Sets the time of the next event.
     #[inline]
     pub(super) fn set_now(&self, now_ns: u64) {
         self.now_ns.set(now_ns);
     }
 
-    /// Begins a run; the first run forgets the times of all holds before.
+    /// Starts a run. The first run resets the times of all holds.
     pub(super) fn begin(&self, first_run: bool) {
         self.fallbacks.take();
         self.touched.take();
         self.timer.begin(first_run);
     }
 
-    /// Returns the holds of zone locks since the run began, by the pages and list nodes that each touched.
+    /// Returns the zone lock holds since the start of the run, by the pages and list nodes that each touched.
     pub(super) fn touched(&self) -> ByPowerOfTwo {
         *self.touched.borrow()
     }
 
-    /// Returns the fallbacks since they were last taken, each with its time; none if they are not kept.
+    /// Returns and removes the fallbacks since the last call, with their times; empty if they are not kept.
     pub(super) fn take_found(&self) -> Vec<(u64, ExtFrag)> {
         self.found.borrow_mut().as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Returns the counts of fallbacks since they were last taken.
+    /// Returns and resets the counts of fallbacks since the last call.
     pub(super) fn take_fallbacks(&self) -> Vec<FallbackCount> {
         self.fallbacks.take().counts()
     }

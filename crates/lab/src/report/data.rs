@@ -1,4 +1,4 @@
-//! The data of a report as JSON: what the page draws, and everything for other programs.
+//! The data of a report as JSON: the input of the page, and all data for other programs.
 
 use freehold::Migratetype;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use super::trace_report::{TraceReport, ZoneOfReport};
 use crate::recorded::FallbackCount;
 use crate::replay::{MapCell, Measures, Sample};
 
-/// Returns what the page draws.
+/// Returns the input of the page.
 pub(super) fn of_page(provenance: &Provenance, traces: &[TraceReport]) -> Value {
     document(provenance, traces.iter().map(trace))
 }
 
-/// Returns what the page draws, and every measure of every replay.
+/// Returns the input of the page, and every measure of every replay.
 pub(super) fn whole(provenance: &Provenance, traces: &[TraceReport]) -> Value {
     let with_measures = |report: &TraceReport| {
         let mut value = trace(report);
@@ -89,7 +89,7 @@ fn era(report: &TraceReport, era: &Measures) -> Value {
     })
 }
 
-/// Returns the free blocks by order, type and sample; null for an order and type that never has one.
+/// Returns the free blocks by order, type and sample; null for an order and type that never has a free block.
 fn blocks(samples: &[Sample], rank: usize, orders: usize) -> Value {
     let series = |order: usize, kind: usize| {
         let values = samples.iter().filter_map(|sample| Some(sample.zones.get(rank)?.blocks.of(order)[kind]));
@@ -109,8 +109,8 @@ fn unusable(samples: &[Sample], rank: usize, orders: usize) -> Value {
     json!((0..orders).map(of_order).collect::<Vec<_>>())
 }
 
-/// Returns rows of five numbers: the sample, the type wanted, the type found, 1 for a claim, and the number of
-/// events.
+/// Returns rows of five numbers: the sample, the requested type, the found type, 1 for a claim or 0 for a steal, and
+/// the number of events.
 fn fallbacks(by_sample: &[Vec<FallbackCount>]) -> Value {
     let rows = by_sample.iter().enumerate().flat_map(|(number, counts)| {
         counts.iter().map(move |count| {
@@ -126,12 +126,12 @@ fn counted(counts: &[u64]) -> &[u64] {
     &counts[..counts.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1)]
 }
 
-/// Returns the maps of one zone as text: what changes from one map to the next, in runs.
+/// Returns the maps of one zone as text: runs of the changes from one map to the next.
 ///
-/// The seven bits of each cell are combined with those of the cell in the map before, by exclusive or; the first
-/// map is combined with zeros. A run of equal results is written as two hexadecimal digits and the length of the
-/// run, a number of base 26 whose digits are A to Z; a run of one cell has no length. Maps are separated by `|`,
-/// and a run of zeros at the end of a map is left out.
+/// A change is the exclusive or of the seven bits of a cell with those of the same cell in the previous map; the first
+/// map changes from zeros. A run of equal changes is written as two hexadecimal digits and the length of the run. The
+/// length is a number of base 26 with the digits A to Z; a run of one cell has no length. Maps are separated by `|`. A
+/// run of zeros at the end of a map is omitted.
 fn packed<'a>(maps: impl Iterator<Item = &'a [MapCell]>) -> Value {
     let mut before: Vec<u8> = Vec::new();
     let mut texts = Vec::new();
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maps_are_runs_of_what_changes() {
+    fn maps_are_written_as_runs_of_changes() {
         let cells = |values: &[u8]| values.iter().map(|&value| MapCell(value)).collect::<Vec<_>>();
         let mut first = vec![0x17; 40];
         first.push(0x70);

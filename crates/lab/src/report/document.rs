@@ -1,4 +1,4 @@
-//! A report of one or several traces, and every form of it.
+//! A report of one or several traces, in all its forms.
 
 use super::provenance::Provenance;
 use super::trace_report::TraceReport;
@@ -29,7 +29,7 @@ impl Report {
         Self { provenance, traces: Vec::new() }
     }
 
-    /// Adds a trace; `name` is the path by which it was given.
+    /// Adds a trace; `name` is the path that the user gave.
     pub fn add(&mut self, name: &str, lab: &Lab<'_>, comparison: Comparison) {
         let mut report = TraceReport::new(name, lab, comparison);
         let stem = report.stem.clone();
@@ -43,17 +43,16 @@ impl Report {
         self.traces.push(report);
     }
 
-    /// Returns the page: one document with everything in it, which loads nothing.
+    /// Returns the HTML page: one document that loads no other file.
     pub fn html(&self) -> String {
         page::page(&self.traces, &data::of_page(&self.provenance, &self.traces))
     }
 
-    /// Returns every picture as SVG, every table as CSV, everything as JSON, the figures in long form as
-    /// CSV and Parquet, and the page.
+    /// Returns every picture as SVG, every table as CSV, all data as JSON, the figures in long form as CSV and
+    /// Parquet, and the page.
     ///
     /// # Errors
-    /// [`LabError::Picture`] and [`LabError::Figures`] if Freehold cannot write its own numbers: an error in
-    /// Freehold.
+    /// [`LabError::Picture`] and [`LabError::Figures`] if Freehold cannot write its own numbers: a bug in Freehold.
     pub fn files(&self) -> Result<Vec<ReportFile>, LabError> {
         let mut files = vec![ReportFile::text("report.html", self.html())];
         files.push(ReportFile::text("report.json", data::whole(&self.provenance, &self.traces).to_string()));

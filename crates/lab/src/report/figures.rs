@@ -1,4 +1,4 @@
-//! Every figure of a comparison in long form: one row for each value.
+//! All figures of a comparison in long form, with one row for each value.
 
 use freehold::{Migratetype, Order};
 use freehold_measure::Row;
@@ -9,10 +9,10 @@ use super::trace_report::TraceReport;
 use crate::recorded::FallbackCount;
 use crate::replay::{Measures, Sample};
 
-/// The name of the column with what the machine itself did.
+/// The name of the column of the recorded machine.
 const MACHINE: &str = "machine";
 
-/// One value, and what identifies it.
+/// One value and its keys.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Figure {
     pub(super) trace: String,
@@ -25,18 +25,18 @@ pub(super) struct Figure {
     pub(super) unit: String,
     pub(super) zone: Option<String>,
     pub(super) order: Option<u8>,
-    /// The type of a block, or the type that a request asked for.
+    /// The type of a block, or the requested type.
     pub(super) migratetype: Option<&'static str>,
-    /// The type that a fallback found.
+    /// The type of the block that a fallback found.
     pub(super) found: Option<&'static str>,
-    /// The lower bound of the sizes that are counted; the upper bound is twice as much.
+    /// The lower bound of the counted sizes; the upper bound is twice as large.
     pub(super) at_least: Option<u64>,
     /// Seconds since the first event.
     pub(super) time_s: Option<f64>,
     pub(super) value: f64,
 }
 
-/// Returns every figure of a trace: of the tables, then over time, then of distributions.
+/// Returns all figures of a trace: of the tables, then over time, then of distributions.
 pub(super) fn figures(report: &TraceReport) -> Vec<Figure> {
     let comparison = &report.comparison;
     let mut figures = Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn figures(report: &TraceReport) -> Vec<Figure> {
     all
 }
 
-/// Returns the figures of a table, without those of the indices: these are there over time.
+/// Returns the figures of a table, without the indices, which are in the figures over time.
 fn tabled<'a>(table: &'a Table, of: &'a impl Fn(&str) -> Figure) -> impl Iterator<Item = Figure> + 'a {
     let rows = table.rows.iter().filter(|row| row.group != "fragmentation");
     let cells =
@@ -172,7 +172,7 @@ pub(super) const COLUMNS: [&str; 13] = [
     "value",
 ];
 
-/// Returns comma-separated values with one header line (RFC 4180); unknown values are empty.
+/// Returns CSV with one header line (RFC 4180). Unknown values are empty.
 pub(super) fn to_csv(figures: &[Figure]) -> String {
     let mut text = String::new();
     csv_line(&mut text, COLUMNS.iter().map(|&name| name.to_owned()));

@@ -1,4 +1,4 @@
-//! The page: one document that contains style, program and data.
+//! The HTML page: one document with style, program and data.
 
 use freehold_measure::{PAGE_CELLS, PAGE_CHART, PAGE_STYLE, PAGE_WORDS, REPLAY_STYLE, filled};
 use serde_json::Value;
@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::trace_report::TraceReport;
 
 const HTML: &str = include_str!("page/page.html");
-/// The style that is this page's own.
+/// The style of this page only.
 const CSS: &str = include_str!("page/page.css");
-/// The parts of the program; each needs only those before it.
+/// The parts of the program. Each needs only earlier parts.
 const JS: [&str; 9] = [
     PAGE_WORDS,
     PAGE_CHART,
@@ -24,7 +24,7 @@ const JS: [&str; 9] = [
 /// Returns the page.
 pub(super) fn page(traces: &[TraceReport], data: &Value) -> String {
     let names: Vec<_> = traces.iter().map(|trace| trace.stem.as_str()).collect();
-    // In a script element only `<` can end the data or begin a comment.
+    // In a script element only `<` can end the data or start a comment.
     let data = data.to_string().replace('<', "\\u003c");
     let program = format!("\"use strict\";\n(() => {{\n{}}})();\n", JS.concat());
     let style = [PAGE_STYLE, REPLAY_STYLE, CSS].concat();
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_cannot_leave_its_element() {
+    fn data_cannot_end_its_script_element() {
         let nasty = serde_json::json!({ "name": "</script><!-- {{data}} {{title}}" });
         let page = page(&[], &nasty);
         assert!(page.contains("\\u003c/script>\\u003c!-- {{data}} {{title}}"));

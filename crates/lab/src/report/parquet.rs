@@ -7,7 +7,7 @@ use parquet::schema::parser::parse_message_type;
 use super::figures::Figure;
 use crate::parquet_file::{optional, required, write_file};
 
-/// The columns. The field of [`Figure`] with the same name says what a column means.
+/// The columns. The fields of [`Figure`] with the same names document them.
 const SCHEMA: &str = "message figures {
     REQUIRED BYTE_ARRAY trace (STRING);
     REQUIRED BYTE_ARRAY era (STRING);

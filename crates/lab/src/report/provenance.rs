@@ -1,12 +1,12 @@
-//! How the figures of a report were obtained.
+//! The provenance of the figures of a report.
 
-/// How the figures of a report were obtained.
+/// The provenance of the figures of a report.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Provenance {
-    /// The program, with version and commit.
+    /// The program with version and commit.
     pub program: String,
-    /// The machine that replayed. Lock hold times are of this machine.
+    /// The machine that replayed. Lock hold times depend on it.
     pub machine: String,
-    /// The settings of the replay, as they are given on the command line.
+    /// The settings of the replay in the form of the command line.
     pub settings: String,
 }

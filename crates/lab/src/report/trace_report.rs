@@ -1,4 +1,4 @@
-//! What a report knows of one trace.
+//! The data of one trace in a report.
 
 use freehold::Order;
 use freehold_measure::grouped;
@@ -7,26 +7,26 @@ use crate::compare::{Comparison, Place};
 use crate::recorded::{FallbackCount, recorded_fallbacks};
 use crate::replay::{Lab, Sample};
 
-/// What a report knows of one trace. Its size does not depend on the trace's.
+/// The data of one trace in a report. Its size does not depend on the size of the trace.
 #[derive(Clone, Debug)]
 pub(super) struct TraceReport {
-    /// The path by which it was given.
+    /// The path that the user gave.
     pub(super) name: String,
-    /// The file's name without its ending; different for each trace of a report.
+    /// The file name without extension; different for each trace of a report.
     pub(super) stem: String,
-    /// Where the trace comes from, as pairs of a name and a text.
+    /// The origin of the trace, as pairs of a name and a text.
     pub(super) facts: Vec<(&'static str, String)>,
-    /// When the recording started, in seconds since 1970; 0 if unknown.
+    /// The start of the recording, in seconds since 1970; 0 if unknown.
     pub(super) started_unix_s: u64,
     pub(super) pageblock_order: Order,
-    /// How many orders the machine has.
+    /// The number of orders of the machine.
     pub(super) orders: usize,
     pub(super) page_bytes: u64,
     /// The zones, in the order of the machine's snapshot.
     pub(super) zones: Vec<ZoneOfReport>,
-    /// When the samples were taken, in seconds since the first event. The times are the same in every replay.
+    /// The times of the samples, in seconds since the first event; the same in every replay.
     pub(super) times_s: Vec<f64>,
-    /// The fallbacks that the machine recorded up to each of these times, from the time before it on.
+    /// The recorded fallbacks of the machine in each interval that ends at one of these times.
     pub(super) machine_fallbacks: Vec<Vec<FallbackCount>>,
     pub(super) comparison: Comparison,
 }
@@ -35,7 +35,7 @@ pub(super) struct TraceReport {
 #[derive(Clone, Debug)]
 pub(super) struct ZoneOfReport {
     pub(super) name: String,
-    /// The zone's place in samples and maps.
+    /// The index of the zone in samples and maps.
     pub(super) rank: usize,
     pub(super) managed: u64,
     /// The first frame of the zone's first pageblock.
@@ -56,7 +56,7 @@ impl TraceReport {
         let first_ns = times_ns.first().copied().unwrap_or(0);
         let file = name.rsplit('/').next().unwrap_or(name);
         let stem = file.strip_suffix(".arrows").unwrap_or(file);
-        // A trace that is given by a name such as `..` must not lead to files outside of the folder.
+        // A name such as `..` must not lead to files outside of the folder.
         let stem = if stem.trim_start_matches('.').is_empty() { "trace" } else { stem };
         Self {
             name: name.to_owned(),
@@ -90,7 +90,7 @@ impl ZoneOfReport {
     }
 }
 
-/// Returns where a trace comes from.
+/// Returns the origin of a trace, as pairs of a name and a text.
 fn facts(lab: &Lab<'_>) -> Vec<(&'static str, String)> {
     let (origin, events) = (lab.trace.origin, lab.trace.events);
     let span = events.first().zip(events.last());
@@ -138,7 +138,10 @@ fn facts(lab: &Lab<'_>) -> Vec<(&'static str, String)> {
             ));
         }
     } else {
-        facts.push(("end of the recording", "cut short: the machine's state there is not known".to_owned()));
+        facts.push((
+            "end of the recording",
+            "cut short: the state of the machine there is unknown".to_owned(),
+        ));
     }
     facts
 }

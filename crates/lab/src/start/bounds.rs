@@ -1,10 +1,10 @@
-//! The bounds of per-CPU lists that a kernel has and does not print.
+//! The bounds of per-CPU lists, for kernels that do not print them.
 
 use freehold::{Sysctls, ZoneConfig};
 use freehold_trace::{Snapshot, ZoneSnapshot};
 
-/// Gives the per-CPU lists their bounds where the recorded kernel does not print them: before 6.7 it has one bound, and 6.12
-/// prints what it tuned each CPU to. `indices` are the zones' places in [`Snapshot::zones`].
+/// Sets the bounds of per-CPU lists if the recorded kernel does not print them: kernels before 6.7 have one bound,
+/// and 6.12 prints the current limit of each CPU. `indices` are the indices of the zones in [`Snapshot::zones`].
 pub(super) fn add_unprinted_bounds(zones: &mut [ZoneConfig], indices: &[usize], cpus: u16, start: &Snapshot) {
     let sets = || start.zones.iter().flat_map(|zone| &zone.pagesets);
     let is_printed = sets().any(|set| set.high_min != set.high_max);
@@ -25,8 +25,8 @@ pub(super) fn add_unprinted_bounds(zones: &mut [ZoneConfig], indices: &[usize], 
     }
 }
 
-/// Returns the lower bound of a zone's lists: the one that was read from the machine, or the one that all CPUs have and none
-/// was tuned from. `None` if it is not told.
+/// Returns the lower bound of a zone's lists: the bound read from the machine or, if all CPUs have the same limit and
+/// it is not tuned, that limit. `None` if it is unknown.
 fn recorded_high_min(zone: &ZoneSnapshot, start: &Snapshot, most: u32) -> Option<u32> {
     let exact = start.exact.taken().into_iter().flat_map(|state| &state.zones);
     let mut exact = exact.filter(|own| (own.node, &own.name) == (zone.node, &zone.name));
@@ -54,9 +54,9 @@ mod tests {
         ZoneSnapshot { name: name.into(), start_pfn, spanned: managed, managed, ..ZoneSnapshot::default() }
     }
 
-    /// Were what an old kernel prints both bounds, its lists could not grow in a replay.
+    /// If the value that an old kernel prints were both bounds, its lists could not grow in a replay.
     #[test]
-    fn bounds_that_are_not_printed_are_computed() {
+    fn unprinted_bounds_are_computed() {
         let bounds = |highs: [u64; 2], fraction: &str| {
             let mut normal = ZoneSnapshot { watermark_low: 760, ..zone("Normal", 0, 100_000) };
             let set = |(cpu, high)| Pageset {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_that_was_read_from_the_machine_counts() {
+    fn a_bound_read_from_the_machine_is_used() {
         let set = Pageset { batch: 31, high: 2000, high_min: 2000, high_max: 2000, ..Pageset::default() };
         let normal = ZoneSnapshot { watermark_low: 760, pagesets: vec![set], ..zone("Normal", 0, 100_000) };
         let cpu = ExactCpu { high: 2000, high_min: 700, ..ExactCpu::default() };
@@ -95,11 +95,11 @@ mod tests {
         };
         assert_eq!(bounds(&start), (700, 12_500));
         start.exact = ExactPart::default();
-        assert_eq!(bounds(&start), (760, 12_500), "one CPU does not tell");
+        assert_eq!(bounds(&start), (760, 12_500), "one CPU is not enough");
     }
 
     #[test]
-    fn bounds_that_are_printed_are_kept() {
+    fn printed_bounds_are_kept() {
         let mut normal = zone("Normal", 0, 100_000);
         normal.pagesets =
             vec![Pageset { batch: 63, high: 378, high_min: 300, high_max: 500, ..Pageset::default() }];

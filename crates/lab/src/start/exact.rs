@@ -1,8 +1,8 @@
-//! A start that was read from the machine block by block, brought to one moment by the events.
+//! An exact start: read from the machine block by block, and brought to one moment with the events.
 //!
-//! The recorder reads the lists without a lock, so what happened between the beginning and the end of the reading may
-//! be in it or not. The state is that of the end. What was allocated meanwhile is taken out, what was freed is put in,
-//! and of two blocks that share a frame the one that was read later is kept.
+//! The recorder reads the lists without a lock. Changes between the beginning and the end of the reading may be
+//! included or not. The start is the state at the end: blocks that were allocated during the reading are removed,
+//! blocks that were freed are added, and of two blocks with a common frame, the one that was read later stays.
 
 use freehold::{Memory, Migratetype, Order, PerCpuState, Pfn, Platform, Zone, ZoneConfig, ZoneState};
 use freehold_trace::{EventKind, ExactCpu, ExactPart, ExactState, ExactZone, FrameUse, Run, Snapshot};
@@ -13,32 +13,32 @@ use super::machine::Machine;
 use crate::error::LabError;
 use crate::trace::Trace;
 
-/// A free block of the start.
+/// A free block at the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FreeBlock {
     pub(super) pfn: Pfn,
     pub(super) order: Order,
-    /// The CPU on whose list it lay; `None` for the zone's own list.
+    /// The CPU of its list; `None` for a free list of the zone.
     pub(super) cpu: Option<u16>,
     pub(super) list: Migratetype,
-    /// The type that it was freed under.
+    /// The type of the list to which it was freed.
     origin: Migratetype,
-    /// True if it was freed while the lists were being read: then it is at the head of its list.
+    /// True if the block was freed during the reading, so that it is at the head of its list.
     is_newest: bool,
 }
 
-/// The start as it was read from the machine.
+/// The exact start, as read from the machine.
 #[derive(Clone, Debug)]
 pub(super) struct ExactStart {
-    /// By zone: the blocks in the order of their lists.
+    /// For each zone, the blocks in the order of their lists.
     pub(super) blocks: Vec<Vec<FreeBlock>>,
-    /// By zone: what was read besides the blocks.
+    /// For each zone, all other state that was read.
     zones: Vec<ExactZone>,
     pub(super) report: ExactReport,
 }
 
 impl ExactStart {
-    /// Returns the start that a trace has, or the reason why it has none that can be used.
+    /// Returns the exact start of a trace, or the reason why the trace has none.
     pub(super) fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, String> {
         let state = match &trace.start.exact {
             ExactPart::Missing { missing } if missing.is_empty() => {
@@ -84,7 +84,7 @@ impl ExactStart {
         Ok(start)
     }
 
-    /// Brings the blocks to the end of the reading.
+    /// Brings the blocks to the state at the end of the reading.
     fn reconcile(&mut self, machine: &Machine, trace: Trace<'_>, state: &ExactState) {
         let mut owners: Vec<Vec<u32>> =
             machine.zones.iter().map(|zone| vec![0; zone.spanned as usize]).collect();
@@ -115,7 +115,7 @@ impl ExactStart {
                 }
             }
             if is_free && owners[zone][frames].iter().all(|&owner| owner == 0) {
-                // Where it went is not told: most likely to the list of its CPU.
+                // The event does not name the list: most likely it is that of the CPU.
                 self.report.changed_frames += order.pages();
                 let cpu = (order.get() <= 3).then_some(event.cpu);
                 let geometry = Geometry::new(machine, zone);
@@ -139,7 +139,7 @@ impl ExactStart {
         }
     }
 
-    /// Makes a block the owner of its frames. A block that had one of them before is dropped.
+    /// Makes a block the owner of its frames. Drops previous owners of these frames.
     fn enter(&mut self, machine: &Machine, zone: usize, at: usize, owners: &mut [u32]) {
         let block = self.blocks[zone][at];
         let first = (block.pfn.0 - machine.zones[zone].start.0) as usize;
@@ -151,7 +151,7 @@ impl ExactStart {
         }
     }
 
-    /// Takes the owner of a frame from all of its frames.
+    /// Removes the owner of a frame from all of its frames.
     fn drop_owner(&mut self, machine: &Machine, zone: usize, frame: usize, owners: &mut [u32]) {
         let Some(at) = owners[frame].checked_sub(1) else { return };
         let block = self.blocks[zone][at as usize];
@@ -161,7 +161,7 @@ impl ExactStart {
         self.report.changed_frames += block.order.pages();
     }
 
-    /// Takes a frame out of the block that has it; the rest of the block stays free.
+    /// Removes a frame from its block; the rest of the block stays free.
     fn take_out(&mut self, machine: &Machine, zone: usize, frame: usize, owners: &mut [u32]) {
         let Some(at) = owners[frame].checked_sub(1) else { return };
         let block = self.blocks[zone][at as usize];
@@ -179,7 +179,7 @@ impl ExactStart {
         }
     }
 
-    /// Returns the start snapshot as of the moment, with the frames that were free then.
+    /// Returns the start snapshot at the moment of the exact start, with the frames that were free then.
     pub(super) fn snapshot(&self, machine: &Machine, start: &Snapshot) -> Snapshot {
         let mut occupancy = Vec::new();
         for (zone, blocks) in machine.zones.iter().zip(&self.blocks) {
@@ -189,7 +189,7 @@ impl ExactStart {
                 let from = run.start.0.max(zone.start.0);
                 let to = run.start.0.saturating_add(run.pages).min(zone.start.0 + zone.spanned);
                 if from < to {
-                    // What is on no list was in use, whatever the snapshot shows.
+                    // A frame on no list was in use, even if the snapshot shows it free.
                     let used_for =
                         if run.used_for == FrameUse::Free { FrameUse::Other } else { run.used_for };
                     frames[(from - zone.start.0) as usize..(to - zone.start.0) as usize].fill(used_for);
@@ -210,8 +210,8 @@ impl ExactStart {
         Snapshot { time_ns: self.report.moment_ns, occupancy, ..start.clone() }
     }
 
-    /// Returns the types of a zone's pageblocks. One that could not be read has the type of the list that its first free
-    /// block is on, or `None` if it has none.
+    /// Returns the types of a zone's pageblocks. A type that could not be read is that of the list of its first free
+    /// block; `None` without a free block.
     pub(super) fn pageblock_types(&self, zone: usize, geometry: &Geometry) -> Vec<Option<Migratetype>> {
         let blocks = geometry.blocks;
         let runs = self.zones[zone].pageblocks.iter();
@@ -233,7 +233,7 @@ impl ExactStart {
         types
     }
 
-    /// Returns the zones of a memory with their numbers and blocks.
+    /// Returns the zones of a memory with their indices and blocks.
     fn by_zone<'s, 'm, L: Platform>(
         &'s self,
         machine: &'s Machine,
@@ -245,7 +245,7 @@ impl ExactStart {
         })
     }
 
-    /// Puts the free blocks on the lists of a memory whose pageblocks have their types, in the lists' order.
+    /// Adds the free blocks to the free lists of a memory, in order. The pageblocks must have their types already.
     pub(super) fn restore_free<L: Platform>(
         &self,
         machine: &Machine,
@@ -256,7 +256,7 @@ impl ExactStart {
                 if zone.add_free_block(block.pfn, block.order, block.list).is_ok() {
                     continue;
                 }
-                // With hygiene a block lies on the list of its pageblock's type.
+                // With hygiene, a block is on the list of its pageblock's type.
                 let own = zone.block_type(block.pfn).unwrap_or(block.list);
                 if zone.add_free_block(block.pfn, block.order, own).is_err() {
                     zone.add_free(block.pfn, block.order.pages())?;
@@ -266,8 +266,8 @@ impl ExactStart {
         Ok(())
     }
 
-    /// Puts blocks on the lists of CPUs of a memory whose other frames are all in place, and sets what CPUs and
-    /// zones remember.
+    /// Adds blocks to the per-CPU lists of a memory, and restores the remembered state of CPUs and zones. All other
+    /// frames must have their state already.
     pub(super) fn restore_rest<L: Platform>(
         &self,
         machine: &Machine,
@@ -278,7 +278,7 @@ impl ExactStart {
                 let Some(cpu) = block.cpu else { continue };
                 let added = zone.add_percpu_block(cpu, block.pfn, block.order, block.list, block.origin);
                 if added.is_err() {
-                    // The replay has other lists than the machine.
+                    // The replay lacks this list of the machine.
                     zone.add_free(block.pfn, block.order.pages())?;
                 }
             }
@@ -305,7 +305,7 @@ impl ExactStart {
     }
 }
 
-/// Returns what a CPU's lists remember, as far as the replayed era remembers it.
+/// Returns the remembered state of a CPU's lists, as far as the replayed era has such state.
 fn percpu_state(exact: &ExactCpu, fresh: PerCpuState, switches: &freehold::Switches) -> PerCpuState {
     let small = |value: u64, most: u32| u32::try_from(value).unwrap_or(most).min(most);
     let tuned = switches.auto_tuned_high;
@@ -336,7 +336,7 @@ fn zones_of(machine: &Machine, start: &Snapshot, state: &ExactState) -> Result<V
     machine.snapshot_index.iter().map(of_zone).collect()
 }
 
-/// Returns the blocks of a zone in the order in which they were read. The error names what no machine has.
+/// Returns the blocks of a zone in the order of reading. The error names the impossible value.
 fn read_order(zone: &ExactZone, own: &ZoneConfig, cpus: u16) -> Result<Vec<FreeBlock>, String> {
     let end = own.start.0.saturating_add(own.spanned);
     let zones = zone.lists.iter().map(|list| Ok::<_, String>((None, list)));

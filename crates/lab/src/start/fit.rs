@@ -1,10 +1,10 @@
-//! The type of each pageblock, fitted to what `/proc/pagetypeinfo` counted.
+//! The type of each pageblock, fitted to the counts of `/proc/pagetypeinfo`.
 //!
-//! The kernel tells two things: how many pageblocks each type has, and how many blocks of each order are free on
-//! each type's lists. It does not tell the type of a single pageblock. So a type is chosen for every pageblock
-//! such that both numbers agree as well as possible and that the pages in use inside are likely for the type. What
-//! is asked for later tells nothing about it: a request takes whatever pageblock the allocator picks. All
-//! pageblocks under one free block get the same type.
+//! The kernel prints the number of pageblocks of each type, and the number of free blocks by order and type. It does
+//! not print the type of a single pageblock. The fit chooses a type for every pageblock, such that both numbers agree
+//! as well as possible, and such that the pages in use are likely for the type. Later requests give no information
+//! about the type, because the allocator chooses their pageblock. All pageblocks under one free block get the same
+//! type.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
@@ -15,7 +15,7 @@ use super::geometry::{BlockTypes, Geometry, target_of};
 use super::machine::Machine;
 use super::occupancy::{Occupancy, free_blocks};
 
-/// How far the fitted start state is from what the machine counted.
+/// The difference between the fitted start state and the counts of the machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct FitReport {
     /// One entry for each zone.
@@ -50,7 +50,7 @@ pub(super) fn fit(
     (types, report)
 }
 
-/// How likely the pages of one pageblock make each type; more is likelier.
+/// The evidence of a pageblock's pages for each type; larger is more likely.
 type Evidence = [u32; MIGRATETYPES];
 
 fn evidence(geometry: &Geometry, frames: &[FrameUse]) -> Vec<Evidence> {
@@ -79,22 +79,22 @@ fn evidence(geometry: &Geometry, frames: &[FrameUse]) -> Vec<Evidence> {
     blocks
 }
 
-/// Whether the kernel counts a pageblock in pagetypeinfo, and why.
+/// The reason why the kernel counts a pageblock in pagetypeinfo, or does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Counted {
-    /// Counted: it holds pages that the allocator manages.
+    /// Counted: the pageblock has managed pages.
     Managed,
-    /// Counted: it holds only pages that the kernel keeps for itself.
+    /// Counted: the pageblock has only reserved pages.
     Kept,
-    /// Not counted: it is a hole.
+    /// Not counted: the pageblock is a hole.
     No,
 }
 
-/// Returns which pageblocks the kernel counted; `counted` is their number.
+/// Returns for each pageblock whether the kernel counted it; `counted` is the number of counted pageblocks.
 ///
-/// In the snapshot, pages that the kernel keeps for itself look like a hole. The kernel counts a pageblock if its
-/// first frame has a descriptor. So the first pageblocks without managed pages are taken for kept ones until the
-/// number is reached.
+/// In the snapshot, reserved pages look like a hole. The kernel counts a pageblock if its first frame has a `struct
+/// page`. The function assumes that the first pageblocks without managed pages are reserved, until the number is
+/// reached.
 pub(super) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: u64) -> Vec<Counted> {
     let mut blocks = vec![Counted::No; geometry.blocks];
     for (index, _) in frames.iter().enumerate().filter(|(_, frame)| **frame != FrameUse::Absent) {
@@ -108,12 +108,12 @@ pub(super) fn counted_blocks(geometry: &Geometry, frames: &[FrameUse], counted: 
     blocks
 }
 
-/// Returns how many pageblocks pagetypeinfo counts in a zone.
+/// Returns the number of pageblocks of a zone in pagetypeinfo.
 pub(super) fn counted_in(target: Option<&PageTypeZone>) -> u64 {
     target.map_or(0, |target| target.blocks.iter().fold(0, |sum, &blocks| sum.saturating_add(blocks)))
 }
 
-/// Groups pageblocks that share a free block, and sums up what each group holds; `counted` is the number of
+/// Groups pageblocks that share a free block, and sums up the contents of each group. `counted` is the number of
 /// pageblocks that the kernel counted.
 fn units(geometry: &Geometry, frames: &[FrameUse], evidence: &[Evidence], counted: u64) -> Vec<Unit> {
     let counted = counted_blocks(geometry, frames, counted);

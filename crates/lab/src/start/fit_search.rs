@@ -1,15 +1,15 @@
-//! The search for pageblock types that agree with the machine's counts.
+//! The search for pageblock types that agree with the counts of the machine.
 
 use freehold::{MAX_ORDERS, MIGRATETYPES, Migratetype};
 use freehold_trace::{FreeCount, PageTypeZone};
 use serde::Serialize;
 
-/// How far the fitted start of one zone is from the machine's pagetypeinfo.
+/// The difference between the fitted start of one zone and the machine's pagetypeinfo.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct ZoneFit {
-    /// Name of the zone.
+    /// The name of the zone.
     pub zone: String,
-    /// True if the machine's pagetypeinfo had this zone. If not, all differences are 0.
+    /// True if the machine's pagetypeinfo has this zone. Otherwise all differences are 0.
     pub known: bool,
     /// Free blocks that differ, summed over orders and types.
     pub free_blocks: u64,
@@ -22,13 +22,15 @@ pub struct ZoneFit {
 }
 
 impl ZoneFit {
-    /// Returns the free pages that differ, in percent of the machine's free pages.
+    /// Returns the free pages that differ.
+    ///
+    /// Units: percent of the machine's free pages.
     pub fn percent(&self) -> f64 {
         100.0 * self.free_pages as f64 / self.machine_free_pages.max(1) as f64
     }
 }
 
-/// Pageblocks that must have the same type: a single one, or all under one free block.
+/// Pageblocks that must have the same type: a single pageblock, or all pageblocks under one free block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unit {
     /// The first pageblock, counted from the zone's first.
@@ -42,16 +44,16 @@ pub(super) struct Unit {
     pub(super) evidence: [u32; MIGRATETYPES],
 }
 
-/// Cost of one pageblock too many or too few of a type.
+/// The cost of one pageblock too many or too few of a type.
 const PAGEBLOCK_COST: i64 = 2000;
 
-/// The highest cost of a type that the pages inside a pageblock make unlikely.
+/// The largest cost of a type that is unlikely for the pages in a pageblock.
 const EVIDENCE_COST: i64 = 32;
 
-/// The number of evaluations after which the search stops, whatever it has found.
+/// The largest number of evaluations in a search.
 const BUDGET: u64 = 3_000_000;
 
-/// The bound of all counts, so that costs do not overflow; no machine has as many blocks.
+/// The limit for all counts, so that costs do not overflow. No machine has so many blocks.
 const MOST: u64 = 1 << 40;
 
 impl Unit {
@@ -61,11 +63,11 @@ impl Unit {
         }
     }
 
-    /// Returns the cost of a type by the pages inside: 0 if they do not speak against it.
+    /// Returns the cost of a type for the pages inside: 0 if the pages are not evidence against it.
     fn doubt(&self, kind: Migratetype) -> i64 {
         let most = i64::from(self.evidence.iter().copied().max().unwrap_or(0));
         if most == 0 {
-            // Nothing inside was ever used: Linux starts every pageblock as movable.
+            // Without used pages, movable is likely: Linux starts every pageblock as movable.
             return if kind == Migratetype::Movable { 0 } else { EVIDENCE_COST / 8 };
         }
         EVIDENCE_COST * (most - i64::from(self.evidence[kind.index()])) / most
@@ -93,7 +95,7 @@ fn difference(fitted: i64, machine: FreeCount) -> i64 {
 }
 
 impl<'a> Search<'a> {
-    /// Starts from the `given` types, by pageblock, or from the types that the pages inside make likely.
+    /// Starts from the `given` types of pageblocks, or from the types that are likely for the pages inside.
     pub(super) fn new(
         units: &'a [Unit],
         target: Option<&'a PageTypeZone>,
@@ -118,7 +120,7 @@ impl<'a> Search<'a> {
         self.types.iter().copied()
     }
 
-    /// Changes the types of one unit, then of two units at a time, as long as that lowers the cost.
+    /// Changes the type of one unit, then of two units at a time, as long as this reduces the cost.
     pub(super) fn run(&mut self) {
         let Some(target) = self.target else { return };
         while self.change_single(target) && self.evaluations < BUDGET {}
@@ -170,7 +172,7 @@ impl<'a> Search<'a> {
         gain < 0
     }
 
-    /// Gives a unit another type. Returns by how much the cost grew.
+    /// Sets another type for a unit. Returns the increase of the cost.
     fn change(&mut self, target: &PageTypeZone, unit: usize, to: Migratetype) -> i64 {
         self.evaluations += 1;
         let from = std::mem::replace(&mut self.types[unit], to);
@@ -192,7 +194,7 @@ impl<'a> Search<'a> {
         cost
     }
 
-    /// Returns how far the types that were found are from the machine's counts.
+    /// Returns the difference between the current types and the counts of the machine.
     pub(super) fn difference(&self) -> ZoneFit {
         let Some(target) = self.target else { return ZoneFit::default() };
         let mut fit = ZoneFit { known: true, ..ZoneFit::default() };
@@ -217,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_tell_types_that_the_pages_inside_do_not() {
+    fn counts_decide_types_that_the_pages_inside_do_not() {
         let unit = |first, free: &[(usize, u32)]| {
             let mut unit = Unit { first, blocks: 1, counted: 1, ..Unit::default() };
             for &(order, blocks) in free {

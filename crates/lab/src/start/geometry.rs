@@ -1,4 +1,4 @@
-//! Where the pageblocks of a zone are, and what `/proc/pagetypeinfo` counted in it.
+//! The pageblocks of a zone, and their counts in `/proc/pagetypeinfo`.
 
 use freehold::{Migratetype, Order, Pfn};
 use freehold_trace::{PageTypeInfo, PageTypeZone};
@@ -6,10 +6,10 @@ use freehold_trace::{PageTypeInfo, PageTypeZone};
 use super::machine::Machine;
 use crate::counts::pageblocks;
 
-/// The type of each pageblock of a zone, from the pageblock of the zone's first frame on.
+/// The type of each pageblock of a zone, starting with the pageblock of the zone's first frame.
 pub type BlockTypes = Vec<Migratetype>;
 
-/// Where the pageblocks of a zone are.
+/// The pageblocks of a zone.
 pub(super) struct Geometry {
     pub(super) zone_start: u64,
     pub(super) spanned: usize,
@@ -36,19 +36,18 @@ impl Geometry {
         }
     }
 
-    /// Returns the first frame of a pageblock that is inside the zone. Frames and pageblocks count from the
-    /// zone's first.
+    /// Returns the first frame of a pageblock inside the zone. Frames and pageblocks count from the first of the zone.
     pub(super) fn first_frame_of(&self, block: usize) -> usize {
         ((self.first_block + block) << self.pageblock_order.get()).saturating_sub(self.zone_start as usize)
     }
 
-    /// Returns the pageblock of a frame. Frames and pageblocks count from the zone's first.
+    /// Returns the pageblock of a frame. Frames and pageblocks count from the first of the zone.
     pub(super) fn block_of(&self, index: usize) -> usize {
         ((self.zone_start as usize + index) >> self.pageblock_order.get()) - self.first_block
     }
 }
 
-/// Returns what the machine's pagetypeinfo counted in a zone; `None` if it does not have the zone.
+/// Returns the counts of a zone in the machine's pagetypeinfo; `None` if it lacks the zone.
 pub(crate) fn target_of<'a>(
     machine: &Machine,
     zone: usize,
@@ -59,14 +58,14 @@ pub(crate) fn target_of<'a>(
     info.zones.iter().find(is_it)
 }
 
-/// Returns the number of whole pageblocks in the free blocks that the machine's pagetypeinfo counted.
+/// Returns the number of whole pageblocks in the free blocks of the machine's pagetypeinfo.
 pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
     let zones = info.zones.iter().flat_map(|zone| &zone.free);
     zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders.of(order).blocks)).sum()
 }
 
-/// Returns the zone of a block and its first frame, counted from the zone's first; `None` if no zone contains all
-/// of it.
+/// Returns the zone of a block, and the block's first frame counted from the zone's first; `None` if no zone contains
+/// the whole block.
 pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
     machine.zones.iter().enumerate().find_map(|(number, zone)| {
         let index = pfn.0.checked_sub(zone.start.0)?;

@@ -1,4 +1,4 @@
-//! The blocks that lay on CPUs' lists when a trace started.
+//! The blocks on per-CPU lists at the start of a trace.
 
 use freehold::{Memory, Migratetype, Order, PerCpuState, Pfn, Platform};
 use freehold_trace::Snapshot;
@@ -6,11 +6,11 @@ use freehold_trace::Snapshot;
 use super::machine::Machine;
 use crate::error::LabError;
 
-/// The largest order below that of a pageblock that has lists.
+/// The largest order with per-CPU lists, except that of a pageblock.
 /// Linux counterpart: `PAGE_ALLOC_COSTLY_ORDER`.
 const COSTLY_ORDER: u8 = 3;
 
-/// A block that lay on a CPU's list.
+/// A block on a per-CPU list at the start.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
     zone: usize,
@@ -25,32 +25,32 @@ struct Listed {
 struct Lists {
     zone: usize,
     cpu: u16,
-    /// The number of pages above which some are given back; 0 if it was not recorded.
+    /// The limit above which the lists are drained; 0 if it was not recorded.
     high: u64,
-    /// The number of pages on the lists that no event has named yet.
+    /// The number of pages on the lists that are still unknown.
     unnamed: u64,
 }
 
-/// The blocks that lay on CPUs' lists when a trace started.
+/// The blocks on per-CPU lists at the start of a trace.
 ///
-/// `/proc/zoneinfo` tells how many pages a CPU's lists have; no file tells which pages. But if `/proc/kpageflags`
-/// shows a page in use and the page is allocated before anybody freed it, then it lay on a list: the list of the
-/// CPU and type that got it, in front of the pages that were allocated from that list later. If that list had fewer
-/// pages, it lay on another CPU's, which was drained in between. Pages that nobody allocates until the end of the
-/// trace stay unknown.
+/// `/proc/zoneinfo` has the number of pages on the lists of each CPU; no file names the pages. A page that
+/// `/proc/kpageflags` shows in use, and that is allocated without a free before, was on a list. It was on the list of
+/// the CPU and type of the allocation, in front of pages that are allocated from that list later. If that list had
+/// fewer pages, the page was on the list of another CPU, which was drained in between. Pages without an allocation in
+/// the trace stay unknown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StartLists {
     lists: Vec<Lists>,
-    /// The known blocks; those of one list are in the order of the list.
+    /// The known blocks; blocks of the same list are in the order of the list.
     blocks: Vec<Listed>,
-    /// The order of a huge page, if the machine has lists for them.
+    /// The order of a huge page, if the machine has per-CPU lists for huge pages.
     huge_order: Option<Order>,
 }
 
 impl StartLists {
-    /// Returns the lists of a machine; no block on them is known yet.
+    /// Returns the lists of a machine, without known blocks.
     pub(super) fn new(machine: &Machine, start: &Snapshot) -> Self {
-        // Without a recorded occupancy a page on a list looks like a free one.
+        // Without a recorded occupancy, a page on a list looks like a free page.
         let zones = (0..machine.zones.len()).filter(|_| !start.occupancy.is_empty());
         let of_zone = |zone: usize| {
             let pagesets = &start.zones[machine.snapshot_index[zone]].pagesets;
@@ -65,13 +65,13 @@ impl StartLists {
         Self { lists, blocks: Vec::new(), huge_order: machine.huge_order() }
     }
 
-    /// Returns no lists: what lies on them is known from elsewhere.
+    /// Returns no lists, for a start whose lists were read from the machine.
     pub(super) fn known_elsewhere(machine: &Machine) -> Self {
         Self { huge_order: machine.huge_order(), ..Self::default() }
     }
 
-    /// Notes a block that the snapshot shows in use and that a CPU allocates before anybody freed it. Returns true
-    /// if the CPU's list had room for it: then it lay there.
+    /// Adds a block that the snapshot shows in use and that a CPU allocates without a free before. Returns true if
+    /// the list of that CPU still has unknown pages, so that the block was there.
     pub(super) fn take(
         &mut self,
         (zone, cpu): (usize, u16),
@@ -88,8 +88,8 @@ impl StartLists {
         true
     }
 
-    /// Notes a block that lay on the list of some CPU, behind all that [`Self::take`] noted: on the list that has
-    /// the most room. Returns false if none has room.
+    /// Adds a block to the list with the most unknown pages, behind all blocks of [`Self::take`]. Returns false if no
+    /// list has enough unknown pages.
     pub(super) fn take_elsewhere(
         &mut self,
         zone: usize,
@@ -115,8 +115,8 @@ impl StartLists {
         has_list && matches!(list, Migratetype::Unmovable | Migratetype::Movable | Migratetype::Reclaimable)
     }
 
-    /// Puts the blocks on the lists of a memory whose other frames are all in place, and sets how long the lists
-    /// may get.
+    /// Adds the blocks to the per-CPU lists of a memory, and sets the limits of the lists. All other frames must have
+    /// their state already.
     pub(super) fn restore<L: Platform>(
         &self,
         machine: &Machine,
@@ -126,7 +126,7 @@ impl StartLists {
         for block in &self.blocks {
             let Some(zone) = zone_of(block.zone) else { continue };
             if block.order.get() > COSTLY_ORDER && block.order != machine.pageblock_order {
-                // The replay has pageblocks of another order, and thereby other lists.
+                // The replay has pageblocks of another order, and therefore other lists.
                 zone.add_free(block.pfn, block.order.pages())?;
                 continue;
             }
@@ -159,7 +159,7 @@ mod tests {
 
     type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
 
-    /// A zone of which frames 64 to 127 are free, with two pages on the lists of CPU 1.
+    /// A zone with free frames 64 to 127, and two pages on the lists of CPU 1.
     fn snapshot() -> Snapshot {
         let set = Pageset { cpu: 1, count: 2, high: 48, batch: 8, high_min: 32, high_max: 64 };
         let other = Pageset { cpu: 0, count: 0, ..set };
@@ -187,9 +187,9 @@ mod tests {
     }
 
     #[test]
-    fn a_page_in_use_that_is_allocated_was_on_a_list() {
+    fn a_used_page_that_is_allocated_was_on_a_list() {
         let start = snapshot();
-        // Free ones were not on a list, another CPU has none, and the third does not fit any more.
+        // A free page was on no list, another CPU has no list, and a third page exceeds the length of the list.
         let events: EventLog =
             [alloc(1, 70), alloc(0, 20), alloc(1, 9), alloc(1, 8), alloc(1, 7)].into_iter().collect();
         let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
@@ -208,12 +208,12 @@ mod tests {
             let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
             let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
             let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
-            assert_eq!(taken, [Pfn(9), Pfn(8)], "in the list's order");
+            assert_eq!(taken, [Pfn(9), Pfn(8)], "in the order of the list");
         }
     }
 
     #[test]
-    fn a_page_beyond_the_list_of_its_cpu_lay_on_another_cpus() {
+    fn a_page_beyond_the_list_of_its_cpu_was_on_that_of_another_cpu() {
         let start = snapshot();
         let events: EventLog = [alloc(0, 20), alloc(1, 9), alloc(0, 21)].into_iter().collect();
         let trace = Trace { origin: &Origin::default(), start: &start, events: &events, ending: None };
@@ -227,14 +227,14 @@ mod tests {
         let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
         let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
         let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
-        assert_eq!(taken, [Pfn(9), Pfn(20)], "those that the CPU itself takes come first");
+        assert_eq!(taken, [Pfn(9), Pfn(20)], "pages that the CPU itself takes come first");
         let replay = lab.replay(&Era::Linux7_3.into(), Options { runs: 1, ..Options::default() });
         let followed = replay.expect("a replay").measures.followed;
         assert_eq!((followed.allocs, followed.double_allocs), (3, 1), "freed just before");
     }
 
     #[test]
-    fn a_block_that_the_snapshot_saw_half_free_and_one_without_lists_can_be_replayed() {
+    fn half_free_blocks_and_blocks_without_lists_can_be_replayed() {
         let mut start = snapshot();
         start.zones[0].pagesets[1].count = 5000;
         start.occupancy[0].pages = 65;

@@ -11,18 +11,18 @@ use freehold_trace::{EventKind, EventLog, Pageset, Snapshot, ZoneSnapshot};
 use super::bounds::add_unprinted_bounds;
 use crate::error::LabError;
 
-/// The most pages that a machine may span: a bound on the memory that a hostile trace can take.
+/// The largest number of spanned pages: a limit for the memory that a malicious trace can use.
 const MAX_PAGES: u64 = 1 << 27;
 
-/// Linux's own default of `pageblock_order` on x86-64.
+/// The default `pageblock_order` of Linux on x86-64.
 const DEFAULT_PAGEBLOCK_ORDER: Order = Order::HUGE_PAGE;
 
 /// The recorded machine: zones, per-CPU settings and CPUs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// The zones, in the order of the snapshot; zones without pages are left out.
+    /// The zones with pages, in the order of the snapshot.
     pub zones: Vec<ZoneConfig>,
-    /// For each of `zones`, its place in [`Snapshot::zones`].
+    /// For each of `zones`, its index in [`Snapshot::zones`].
     pub snapshot_index: Vec<usize>,
     /// The number of CPUs: one more than the highest CPU in the snapshot or the events.
     pub cpus: u16,
@@ -32,16 +32,16 @@ pub struct Machine {
     pub pageblock_order: Order,
     /// `vm.watermark_boost_factor`; `None` if it was not recorded.
     pub watermark_boost_factor: Option<u32>,
-    /// The settings of reclaim and compaction, such as `vm.extfrag_threshold`; those that were not recorded have
-    /// Linux's defaults.
+    /// The settings of reclaim and compaction, such as `vm.extfrag_threshold`. Settings that were not recorded have the
+    /// defaults of Linux.
     pub tunables: Tunables,
 }
 
 impl Machine {
-    /// Reads the machine from its start snapshot; `events` tell which CPUs took part.
+    /// Reads the machine from its start snapshot. `events` may contain further CPUs.
     ///
     /// # Errors
-    /// A snapshot without zones, with unknown zones, or with numbers out of range.
+    /// The snapshot has no zones, unknown zones, or numbers out of range.
     pub fn new(start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let columns = ReserveColumns::new(&start.zones)?;
         let (mut zones, mut snapshot_index) = (Vec::new(), Vec::new());
@@ -82,7 +82,7 @@ impl Machine {
         })
     }
 
-    /// Returns the engine's configuration for one generation of the allocator.
+    /// Returns the configuration of the engine for some switches.
     pub fn config(&self, switches: Switches) -> MemoryConfig<'_> {
         MemoryConfig {
             zones: &self.zones,
@@ -96,10 +96,10 @@ impl Machine {
         }
     }
 
-    /// Returns the order of a huge page, if the kernel has them: that of a pageblock.
+    /// Returns the order of a huge page, which is that of a pageblock; `None` if the kernel has no huge pages.
     ///
-    /// A kernel without huge pages has pageblocks as large as the largest block. With pages of 16 or 64 KiB a huge
-    /// page is as large as the largest block, too, and of order 11 or 13.
+    /// In a kernel without huge pages, a pageblock is as large as the largest block. With pages of 16 or 64 KiB, a
+    /// huge page is also as large as the largest block, and has order 11 or 13.
     pub(crate) fn huge_order(&self) -> Option<Order> {
         let order = self.pageblock_order;
         (order < self.max_order || matches!(order.get(), 11 | 13)).then_some(order)
@@ -110,27 +110,27 @@ impl Machine {
         vec![MaybeUninit::uninit(); required_bytes::<L>(&self.config(switches))]
     }
 
-    /// Returns the pages that all zones span.
+    /// Returns the number of pages that all zones span.
     ///
     /// Units: pages.
     pub fn spanned(&self) -> u64 {
         self.zones.iter().map(|zone| zone.spanned).sum()
     }
 
-    /// Returns the size of the engine's metadata in bytes, and in bytes for each page.
+    /// Returns the size of the engine's metadata in bytes, and in bytes for each spanned page.
     pub fn metadata_bytes<L: Platform>(&self, switches: Switches) -> (u64, f64) {
         let bytes = required_bytes::<L>(&self.config(switches)) as u64;
         (bytes, bytes as f64 / self.spanned() as f64)
     }
 
-    /// Returns the place of a zone among those of the engine, which sorts them by node, type and address.
+    /// Returns the index of a zone in the engine, which sorts zones by node, type and address.
     pub fn engine_rank(&self, zone: usize) -> usize {
         let key = |config: &ZoneConfig| (config.node, config.kind, config.start);
         let own = key(&self.zones[zone]);
         self.zones.iter().filter(|other| key(other) < own).count()
     }
 
-    /// Returns the name of a zone as reports print it: with its node if there are several.
+    /// Returns the name of a zone for reports, with its node if there are several nodes.
     pub fn zone_name(&self, zone: usize) -> String {
         let config = &self.zones[zone];
         if self.zones.iter().all(|other| other.node == 0) {
@@ -141,7 +141,7 @@ impl Machine {
     }
 }
 
-/// Returns the largest order that a machine has whose `/proc/pagetypeinfo` was not recorded.
+/// Returns the largest order of a machine whose `/proc/pagetypeinfo` was not recorded.
 fn largest_of_events(events: &EventLog) -> Order {
     let order_of = |event: freehold_trace::Event| match event.kind {
         EventKind::Alloc { order, .. }
@@ -166,11 +166,11 @@ fn tunables(start: &Snapshot) -> Tunables {
     }
 }
 
-/// Which zone type each column of `protection:` in `/proc/zoneinfo` stands for.
+/// The zone type of each column of `protection:` in `/proc/zoneinfo`.
 ///
-/// The kernel prints one number for each zone type that it was built with, from low to high, without the types'
-/// names. The types follow from how many numbers there are and which zones exist: every kernel has `Movable`,
-/// some have `Device` behind it, and only 32-bit kernels have `HighMem`.
+/// The kernel prints one number for each zone type of its configuration, from low to high, without names. The types
+/// follow from the number of columns and the existing zones: every kernel has `Movable`, some have `Device` after it,
+/// and only 32-bit kernels have `HighMem`.
 struct ReserveColumns(Vec<ZoneType>);
 
 impl ReserveColumns {
@@ -199,7 +199,7 @@ impl ReserveColumns {
         Ok(Self(columns.to_vec()))
     }
 
-    /// Returns the reserve by zone type. A type without a column gets the reserve of the next lower type.
+    /// Returns the lowmem reserve by zone type. A type without a column gets the reserve of the next lower type.
     fn spread(&self, protection: &[u64]) -> [u64; ZONE_TYPES] {
         let mut reserve = [0; ZONE_TYPES];
         for kind in ZoneType::ALL {
@@ -219,7 +219,7 @@ fn kind_of(zone: &ZoneSnapshot) -> Result<ZoneType, LabError> {
 fn zone_config(zone: &ZoneSnapshot, columns: &ReserveColumns) -> Result<ZoneConfig, LabError> {
     let out_of_range = |what: String| LabError::OutOfRange { what };
     let node = u16::try_from(zone.node).ok().filter(|&node| node < 1024);
-    // Reserves and marks enter signed sums in the engine.
+    // The engine adds reserves and watermarks in signed sums.
     let too_large = [zone.watermark_min, zone.watermark_low, zone.watermark_high, zone.managed]
         .into_iter()
         .chain(zone.protection.iter().copied())
@@ -247,9 +247,10 @@ fn zone_config(zone: &ZoneSnapshot, columns: &ReserveColumns) -> Result<ZoneConf
     })
 }
 
-/// Returns the settings of a zone's per-CPU lists: those of its first CPU, since Linux gives all CPUs the same.
+/// Returns the settings of a zone's per-CPU lists: those of its first CPU, because all CPUs have the same in Linux.
 ///
-/// Linux 6.12 and before print `high` only, which is then both bounds. A zone without lists gets the settings that Linux has at boot time.
+/// Linux up to 6.12 prints only `high`, which is used for both bounds. A zone without lists gets the boot-time
+/// settings of Linux.
 fn percpu_settings(pagesets: &[Pageset]) -> PerCpuSettings {
     let small = |pages: u64| pages.min(1 << 20) as u32;
     let Some(set) = pagesets.first() else {
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn protection_columns_are_told_by_number_and_names() {
+    fn protection_columns_follow_from_their_number_and_the_zones() {
         let five = reserves(vec![zone("DMA", 0, &[0, 1, 2, 3, 4]), zone("DMA32", 4096, &[0, 0, 5, 6, 7])]);
         assert_eq!(five, [[0, 1, 2, 2, 3, 4], [0, 0, 5, 5, 6, 7]]);
         assert_eq!(reserves(vec![zone("DMA32", 0, &[0, 1, 2, 3])]), [[0, 1, 2, 2, 3, 3]]);
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn per_cpu_settings_of_old_kernels_and_small_zones_are_accepted() {
+    fn per_cpu_settings_of_old_kernels_and_small_zones_are_read() {
         let old = Pageset { high: 378, batch: 63, ..Pageset::default() };
         let settings = percpu_settings(&[old]);
         assert_eq!((settings.batch, settings.high_min, settings.high_max), (63, 378, 378));
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_cpu_of_lists_and_events_counts() {
+    fn the_number_of_cpus_includes_lists_and_events() {
         let mut normal = zone("Normal", 0, &[]);
         normal.pagesets = vec![Pageset { cpu: 2, ..Pageset::default() }];
         let start = Snapshot { zones: vec![normal], ..Snapshot::default() };

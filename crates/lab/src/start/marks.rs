@@ -1,4 +1,4 @@
-//! Settings that were set otherwise than recorded, and what Linux computes from them.
+//! Sysctls with other values than recorded, and the watermarks and list bounds that Linux computes from them.
 
 use freehold::Sysctls;
 use freehold_trace::Snapshot;
@@ -8,7 +8,7 @@ use super::machine::Machine;
 /// The sysctls from which Linux computes the watermarks and the bounds of the per-CPU lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct SetSysctls {
-    /// `vm.min_free_kbytes`; `None` leaves the min watermarks as they are.
+    /// `vm.min_free_kbytes`; `None` keeps the min watermarks.
     pub(crate) min_free_kbytes: Option<u64>,
     /// `vm.watermark_scale_factor`.
     pub(crate) watermark_scale_factor: Option<u64>,
@@ -17,7 +17,7 @@ pub(crate) struct SetSysctls {
 }
 
 impl SetSysctls {
-    /// Returns the settings that were recorded.
+    /// Returns the recorded settings.
     pub(super) fn recorded(start: &Snapshot) -> Self {
         let number = |name: &str| start.sysctl.get(name).and_then(|text| text.trim().parse().ok());
         Self {
@@ -27,8 +27,8 @@ impl SetSysctls {
         }
     }
 
-    /// Gives the zones the watermarks and bounds that follow from these settings, if any of them is set. Settings
-    /// that are not set are taken as recorded.
+    /// Sets the watermarks and list bounds of the zones, if any of these settings has a value. Settings without a
+    /// value are taken from the recording.
     ///
     /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`.
     pub(crate) fn apply(self, machine: &mut Machine, start: &Snapshot, page_bytes: u64) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn every_zone_gets_its_share_and_high_zones_their_own() {
+    fn watermarks_of_zones_are_those_of_linux() {
         let zones = vec![
             zone("DMA32", 0, 100_000),
             zone("Normal", 1 << 20, 300_000),
@@ -81,6 +81,6 @@ mod tests {
         let fixed = SetSysctls { percpu_pagelist_high_fraction: Some(100), ..SetSysctls::default() };
         fixed.apply(&mut machine, &start, 4096);
         assert_eq!((machine.zones[1].percpu.high_min, machine.zones[1].percpu.high_max), (3000, 3000));
-        assert_eq!(machine.zones[0].watermarks.low, 11_000, "marks stay");
+        assert_eq!(machine.zones[0].watermarks.low, 11_000, "watermarks stay");
     }
 }

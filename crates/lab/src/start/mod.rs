@@ -1,9 +1,10 @@
-//! The state that a replay starts from: a trace's start snapshot and its events come in, a memory in the machine's state goes out.
+//! The start state of a replay: start snapshot and events of a trace come in, a memory in the state of the machine
+//! goes out.
 //!
-//! `machine.rs` reads the snapshot; `marks.rs` and `bounds.rs` compute watermarks and list bounds from sysctls. `prepass.rs`
-//! derives a frame's start from its first event, `occupancy.rs` its user; `plausible.rs` fills in what was not recorded. `fit.rs`
-//! chooses pageblock types and `lists.rs` the pages on CPUs' lists; `exact.rs` replaces both if the recorder read all lists.
-//! `state.rs` puts the result into a memory.
+//! `machine.rs` reads the snapshot; `marks.rs` and `bounds.rs` compute watermarks and list bounds from sysctls.
+//! `prepass.rs` derives the start state of each frame from its first event, `occupancy.rs` its use; `plausible.rs`
+//! generates an occupancy if none was recorded. `fit.rs` chooses pageblock types and `lists.rs` the pages on per-CPU
+//! lists; `exact.rs` replaces both if the recorder read all lists. `state.rs` writes the result into a memory.
 
 mod bounds;
 mod exact;

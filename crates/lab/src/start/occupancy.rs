@@ -1,4 +1,4 @@
-//! What every frame was used for when the trace started.
+//! The use of every frame at the start of a trace.
 
 use freehold::Order;
 use freehold_trace::{FrameUse, Snapshot};
@@ -9,42 +9,42 @@ use super::machine::Machine;
 use super::plausible::plausible;
 use super::prepass::{FirstUse, FirstUses};
 
-/// What every frame was used for when the trace started, by the snapshot and the events.
+/// The use of every frame at the start of a trace, from the snapshot and the events.
 #[derive(Clone, Debug)]
 pub struct Occupancy {
-    /// By zone, then by frame, counted from the zone's first.
+    /// The uses by zone, then by frame, counted from the zone's first.
     pub zones: Vec<Vec<FrameUse>>,
-    /// Where the events contradict the snapshot.
+    /// The contradictions between events and snapshot.
     pub corrections: Corrections,
-    /// The pageblock types that belong to a made-up occupancy.
+    /// The pageblock types of a generated occupancy.
     pub(super) made_up_types: Option<Vec<BlockTypes>>,
 }
 
-/// How often the events contradict or complete the start snapshot. The events are believed.
+/// Counts of pages for which the events contradict or complete the start snapshot. The events decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Corrections {
-    /// Pages that the snapshot shows in use and that lay on a CPU's list: their first event allocates them.
-    /// `/proc/kpageflags` does not tell pages on a list from pages in use.
+    /// Pages that the snapshot shows in use and that were on a per-CPU list: their first event allocates them.
+    /// `/proc/kpageflags` does not distinguish pages on a list from pages in use.
     pub on_lists: u64,
-    /// Pages that the snapshot shows in use and that were free when recording began: an event while the snapshot
-    /// was being read allocates them.
+    /// Pages that the snapshot shows in use and that were free before: an event during the reading of the snapshot
+    /// allocates them.
     pub used_but_free: u64,
-    /// Pages that the snapshot shows in use, that a later event allocates without a free before, and for which no
-    /// CPU's list has room. The replay frees them just before they are allocated.
+    /// Pages that the snapshot shows in use, that a later event allocates without a free before, and that fit on no
+    /// per-CPU list. The replay frees them just before their allocation.
     pub freed_unseen: u64,
     /// Pages that the snapshot shows free and that their first event frees.
     pub free_but_used: u64,
     /// Pages that the snapshot shows absent and that an event touches.
     pub absent_but_present: u64,
-    /// True if the occupancy was made up from pagetypeinfo and the events, because none was recorded.
+    /// True if the occupancy was generated from pagetypeinfo and the events, because none was recorded.
     pub made_up: bool,
 }
 
 impl Occupancy {
-    /// Takes the snapshot's occupancy and corrects it by the first event of each frame.
+    /// Returns the occupancy of the snapshot, corrected by the first event of each frame.
     ///
-    /// If the snapshot has none, as in an imported text without kpageflags, an occupancy is made up that agrees
-    /// with the free blocks in pagetypeinfo and with the events.
+    /// If the snapshot has no occupancy, such as after an import without kpageflags, generates one that agrees with
+    /// the free blocks in pagetypeinfo and with the events.
     pub fn new(machine: &Machine, start: &Snapshot, first: &FirstUses) -> Self {
         if start.occupancy.is_empty() {
             let (zones, types) = plausible(machine, start, first);
@@ -76,8 +76,7 @@ impl Occupancy {
 fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections) {
     match first {
         FirstUse::Untouched => {}
-        // All that counts free blocks takes it as in use, also if the snapshot shows only the block's first page
-        // in use.
+        // Counts of free blocks treat the whole block as in use, even if the snapshot shows only its first page in use.
         FirstUse::Listed(_) => {
             corrections.on_lists += 1;
             if matches!(*frame, FrameUse::Free | FrameUse::Absent) {
@@ -103,13 +102,13 @@ fn correct(frame: &mut FrameUse, first: FirstUse, corrections: &mut Corrections)
     }
 }
 
-/// Returns the order of the largest block, of orders up to `most`, that starts at one frame and ends before another.
+/// Returns the order of the largest block that starts at `at` and ends before `end`, up to order `most`.
 pub(super) fn largest_block(at: u64, end: u64, most: Order) -> Order {
     let fits = at.trailing_zeros().min((end - at).ilog2());
     Order::new(fits.min(most.get().into()) as u8).unwrap_or(Order::ZERO)
 }
 
-/// Returns the runs of equal frames: the first index, and the index behind the last.
+/// Returns the runs of frames with equal use: the first index, the index after the last, and the use.
 pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, FrameUse)> + '_ {
     let mut at = 0;
     frames.chunk_by(|a, b| a == b).map(move |run| {
@@ -119,8 +118,8 @@ pub(super) fn runs(frames: &[FrameUse]) -> impl Iterator<Item = (usize, usize, F
     })
 }
 
-/// Returns the free blocks of a zone, each as large as its place and `most` allow: the first frame, counted from the zone's
-/// first, and the order.
+/// Returns the free blocks of a zone: the first frame, counted from the zone's first, and the order. Blocks are as
+/// large as their alignment and `most` allow.
 pub(super) fn free_blocks(
     frames: &[FrameUse],
     zone_start: u64,
@@ -145,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_free_run_becomes_the_largest_aligned_blocks() {
+    fn free_runs_are_divided_into_the_largest_aligned_blocks() {
         let mut frames = vec![FrameUse::Other; 64];
         frames[3..25].fill(FrameUse::Free);
         let blocks: Vec<_> =
@@ -154,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_events_win_over_the_snapshot() {
+    fn events_take_precedence_over_the_snapshot() {
         let mut corrections = Corrections::default();
         let mut frame = FrameUse::Other;
         correct(&mut frame, FirstUse::Free(1), &mut corrections);

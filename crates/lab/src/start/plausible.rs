@@ -1,11 +1,11 @@
-//! An occupancy made up for a trace that came without one.
+//! A generated occupancy for a trace without a recorded one.
 //!
-//! Three things are known: how many blocks of each order and type were free, how many pageblocks each type had,
-//! and which frames were free or in use by the events. From these an occupancy follows in steps. First each type
-//! gets its pageblocks: those whose frames were first allocated as that type. Then free blocks are placed inside
-//! the pageblocks of their type, the largest orders first, where most frames are known to be free, and scattered
-//! where nothing is known. One frame of the buddy of each placed block stays in use, so that the two do not
-//! merge. Frames that the zone spans but does not manage are taken from its end. All other frames are in use.
+//! Three inputs are known: the number of free blocks by order and type, the number of pageblocks of each type, and
+//! from the events, frames that were free or in use. First, each type gets its pageblocks: those whose frames were
+//! first allocated as that type. Then free blocks are placed in the pageblocks of their type, the largest orders
+//! first, where most frames are known to be free, otherwise at pseudo-random places. One frame of the buddy of each
+//! placed block stays in use, so that the two do not merge. Frames that the zone spans but does not manage are at its
+//! end. All other frames are in use.
 
 use freehold::{Migratetype, Order};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
@@ -14,18 +14,18 @@ use super::geometry::{BlockTypes, Geometry, target_of};
 use super::machine::Machine;
 use super::prepass::{FirstUse, FirstUses};
 
-/// What is known about a frame while blocks are being placed.
+/// The known state of a frame during the placement of blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     Nothing,
-    /// Free, and not in a placed block yet.
+    /// Free, and not yet in a placed block.
     Free,
     InUse,
     Placed,
     Absent,
 }
 
-/// Makes up an occupancy and the pageblock types that go with it.
+/// Generates an occupancy and the corresponding pageblock types.
 pub(super) fn plausible(
     machine: &Machine,
     start: &Snapshot,
@@ -70,8 +70,9 @@ fn known_frames(machine: &Machine, zone: usize, first: &FirstUses) -> Vec<Known>
     known
 }
 
-/// Gives each type as many pageblocks as the target says: first those whose frames were first allocated as that
-/// type. Groups as large as the largest block go before single pageblocks, because such blocks need them.
+/// Gives each type the number of pageblocks in the target, starting with pageblocks whose frames were first allocated
+/// as that type. Assigns groups of the size of the largest block before single pageblocks, because free blocks of
+/// that size need them.
 fn assign_types(geometry: &Geometry, zone: usize, first: &FirstUses, target: &PageTypeZone) -> BlockTypes {
     let mut votes = vec![[0_u32; 3]; geometry.blocks];
     for index in 0..geometry.spanned {
@@ -141,7 +142,7 @@ fn place_all(known: &mut [Known], geometry: &Geometry, types: &[Migratetype], ta
     }
 }
 
-/// Marks a block free and keeps its buddy from merging with it. Returns false if that is impossible.
+/// Marks a block as free and prevents a merge with its buddy. Returns false if that is impossible.
 fn place(known: &mut [Known], geometry: &Geometry, at: usize, order: Order) -> bool {
     let zone_start = geometry.zone_start;
     let pages = order.pages() as usize;
@@ -164,7 +165,7 @@ fn place(known: &mut [Known], geometry: &Geometry, at: usize, order: Order) -> b
     true
 }
 
-/// Returns a number's place in a fixed shuffle.
+/// Returns a pseudo-random number for a number, always the same.
 fn scatter(number: usize) -> u64 {
     let mixed = (number as u64 ^ 0x5bd1_e995).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 7

@@ -1,16 +1,16 @@
-//! What the events tell about the machine's state at the start.
+//! The information about the start state in the events.
 //!
-//! Nothing that happens later may decide how a replay starts. An event tells two kinds of things about the start:
+//! Later events must not decide how a replay starts. There are two kinds of events:
 //!
-//! - Events up to the time of the snapshot happened while it was being read. They correct it: what they allocate
-//!   was free when recording began, and what they free was in use.
-//! - Later events tell facts about frames that the snapshot shows in use, because no file tells them: a frame that
-//!   is freed without an allocation was in use as part of that block, and a frame that is allocated without a free
-//!   lay on a CPU's list. They free no frame that the snapshot shows in use, and take none that it shows free.
+//! - Events up to the time of the snapshot happened while it was being read. They correct the snapshot: frames that
+//!   they allocate were free when the recording began, and frames that they free were in use.
+//! - Later events add information about frames that the snapshot shows in use, which no file contains. A frame that is
+//!   freed without an allocation was in use as a part of that block. A frame that is allocated without a free was on a
+//!   per-CPU list. Later events do not change which frames are free at the start.
 //!
-//! So the free blocks at the start, and with them the types of pageblocks, follow from the snapshot and the events
-//! up to its time. Two exceptions: memory that comes into being after the snapshot is there from the start, and
-//! where the snapshot does not tell what frames are used for, all of that follows from the events.
+//! The free blocks at the start, and the types of pageblocks, therefore follow from the snapshot and the events up to
+//! its time. There are two exceptions: memory that is added after the snapshot exists from the start, and without a
+//! recorded occupancy, the uses of frames follow from all events.
 
 use freehold::{MIGRATETYPES, Migratetype, Order, Pfn};
 use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
@@ -21,49 +21,49 @@ use super::lists::StartLists;
 use super::machine::Machine;
 use crate::error::LabError;
 
-/// The state of a frame at the start, as its first event tells it.
+/// The state of a frame at the start, derived from its first event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FirstUse {
-    /// No event touches the frame.
+    /// No event names the frame.
     Untouched,
-    /// The first event allocates the frame, and the frame was free. Holds the requested type.
+    /// The frame was free, and the first event allocates it. Contains the requested type.
     Free(u8),
-    /// The first event allocates the frame as part of a block that is known to have lain on a CPU's list. Holds
-    /// the requested type.
+    /// The frame was on a per-CPU list, and the first event allocates it as part of a block. Contains the requested
+    /// type.
     Listed(u8),
-    /// A block of this order that starts at the frame was allocated: the first event frees it. A single page may
-    /// also have been freed without an event, if the first event allocates it and it lay on no list.
+    /// A block of this order that starts at the frame was allocated, and the first event frees it. For a single page,
+    /// also: the first event allocates it, it was on no list, and its free had no event.
     Allocated(Order),
-    /// The frame lies inside a block that its first event frees.
+    /// The frame is inside a block that its first event frees.
     InsideAllocated,
 }
 
 const UNTOUCHED: u8 = 0;
 const FREE: u8 = 1;
 const LISTED: u8 = 0x10;
-/// An order is added, up to 18.
+/// The base of the states with an order, up to order 18.
 const ALLOCATED: u8 = 0x20;
 const INSIDE: u8 = 0x40;
 
-/// The state of every frame at the start, as its first event tells it.
+/// The state of every frame at the start, derived from its first event.
 #[derive(Clone, Debug)]
 pub struct FirstUses {
     zones: Vec<Vec<u8>>,
-    /// The blocks that lay on CPUs' lists.
+    /// The blocks on per-CPU lists.
     pub(super) lists: StartLists,
-    /// The number of events whose block is not aligned to its size. Linux never makes such blocks.
+    /// The number of events with a block that is not aligned to its size. Linux has no such blocks.
     pub misaligned: u64,
-    /// The number of blocks that the snapshot shows free and that were freed without an allocation before:
-    /// compaction had taken them in between.
+    /// The number of blocks that the snapshot shows free and that are freed without an allocation before: compaction
+    /// had isolated them in between.
     pub taken_unseen: u64,
-    /// The number of pages that the snapshot shows in use and that were allocated without a free before, for which
-    /// no CPU's list had room.
+    /// The number of pages that the snapshot shows in use, that are allocated without a free before, and that fit on no
+    /// per-CPU list.
     pub freed_unseen: u64,
-    /// Blocks that were allocated without a free before and that did not lie on the list of their CPU.
+    /// Blocks that are allocated without a free before and that were not on the list of their CPU.
     homeless: Vec<Homeless>,
 }
 
-/// A block that was allocated without a free before and that did not lie on the list of its CPU.
+/// A block that is allocated without a free before and that was not on the list of its CPU.
 #[derive(Clone, Copy, Debug)]
 struct Homeless {
     zone: usize,
@@ -73,7 +73,7 @@ struct Homeless {
     list: Migratetype,
 }
 
-/// An event that allocates or frees a block which is inside one zone.
+/// An allocation or a free of a block inside one zone.
 struct Touch {
     zone: usize,
     /// The block's first frame, counted from the zone's first.
@@ -86,7 +86,7 @@ struct Touch {
 }
 
 impl FirstUses {
-    /// Goes through all events once.
+    /// Reads the state of all frames from the events, in one pass.
     ///
     /// # Errors
     /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
@@ -96,7 +96,7 @@ impl FirstUses {
         Ok(first)
     }
 
-    /// Goes through the events after the moment that an exact start is of; `start` is the snapshot as of then.
+    /// Reads the events after the moment of an exact start; `start` is the snapshot at that moment.
     pub(super) fn after(
         machine: &Machine,
         start: &Snapshot,
@@ -119,7 +119,7 @@ impl FirstUses {
         Self { zones, lists, misaligned: 0, taken_unseen: 0, freed_unseen: 0, homeless: Vec::new() }
     }
 
-    /// Goes through the events from a time on.
+    /// Reads the events after a time.
     fn go_through(
         &mut self,
         machine: &Machine,
@@ -155,7 +155,7 @@ impl FirstUses {
         Ok(())
     }
 
-    /// Notes an event that happened while the snapshot was being read, or any event if there is no occupancy.
+    /// Processes an event during the reading of the snapshot, or any event if no occupancy was recorded.
     fn note_while_reading(&mut self, start: &Snapshot, touch: &Touch) {
         let code = match touch.wanted {
             Some(list) if self.takes_from_own_list(start, touch, list) => LISTED + list as u8,
@@ -165,7 +165,7 @@ impl FirstUses {
         self.note(touch.zone, touch.index, touch.order, code);
     }
 
-    /// Notes an event after the snapshot.
+    /// Processes an event after the snapshot.
     fn note_later(&mut self, start: &Snapshot, touch: &Touch) {
         let frames = touch.index..touch.index + touch.order.pages() as usize;
         if self.zones[touch.zone][frames.clone()].iter().all(|&code| code != UNTOUCHED) {
@@ -191,7 +191,7 @@ impl FirstUses {
             _ => self.note_by_frame(start, touch),
         }
     }
-    /// Returns true if a block that nobody touched before lay on the list of the CPU that allocates it.
+    /// Returns true if a block without earlier events was on the list of the CPU that allocates it.
     fn takes_from_own_list(&mut self, start: &Snapshot, touch: &Touch, list: Migratetype) -> bool {
         let frames = touch.index..touch.index + touch.order.pages() as usize;
         let is_fresh = self.zones[touch.zone][frames].iter().all(|&code| code == UNTOUCHED);
@@ -200,7 +200,7 @@ impl FirstUses {
             && self.lists.take((touch.zone, touch.cpu), (touch.pfn, touch.order), list)
     }
 
-    /// Notes a later event of a block whose frames differ in what is known about them.
+    /// Processes a later event of a block whose frames have different known states.
     fn note_by_frame(&mut self, start: &Snapshot, touch: &Touch) {
         for page in 0..touch.order.pages() {
             let (index, pfn) = (touch.index + page as usize, touch.pfn.add(page));
@@ -219,8 +219,8 @@ impl FirstUses {
         }
     }
 
-    /// Puts blocks that did not lie on the lists of the CPUs that got them on the lists of others: the machine had
-    /// drained these before, so that any CPU could get the blocks, also as parts of larger ones.
+    /// Assigns blocks that were not on the list of their CPU to the lists of other CPUs. The machine drained these
+    /// lists before, so that any CPU could get the blocks, also as parts of larger blocks.
     fn find_homes(&mut self) {
         for block in std::mem::take(&mut self.homeless) {
             if !self.lists.take_elsewhere(block.zone, (block.pfn, block.order), block.list) {
@@ -243,15 +243,14 @@ impl FirstUses {
             frames.fill(INSIDE);
             frames[0] = code;
         } else {
-            // Some of its frames have had an event before: the others were allocated, as single pages for all
-            // that is known.
+            // Some frames of the block have earlier events. The others were in use, probably as single pages.
             for frame in frames.iter_mut().filter(|frame| **frame == UNTOUCHED) {
                 *frame = ALLOCATED;
             }
         }
     }
 
-    /// Returns what the first event tells about a frame; `index` counts from the first frame of the zone.
+    /// Returns the state of a frame; `index` counts from the first frame of the zone.
     pub fn get(&self, zone: usize, index: usize) -> FirstUse {
         match self.zones[zone][index] {
             UNTOUCHED => FirstUse::Untouched,
@@ -265,7 +264,7 @@ impl FirstUses {
     }
 }
 
-/// Returns what the snapshot shows a frame used for.
+/// Returns the use of a frame in the snapshot.
 fn shown(start: &Snapshot, pfn: Pfn) -> FrameUse {
     let behind = start.occupancy.partition_point(|run| run.start <= pfn);
     let run = behind.checked_sub(1).map(|at| start.occupancy[at]);
@@ -284,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_event_of_a_frame_decides() {
+    fn the_first_event_of_a_frame_decides_its_state() {
         let zone = ZoneSnapshot { name: "Normal".into(), spanned: 64, ..ZoneSnapshot::default() };
         let start = Snapshot { zones: vec![zone], ..Snapshot::default() };
         let order = |value| Order::new(value).expect("an order");

@@ -1,4 +1,4 @@
-//! The state from which every replay of a trace starts.
+//! The start state of every replay of a trace.
 
 use freehold::{Memory, Migratetype, Order, Pfn, Platform};
 use freehold_measure::grouped;
@@ -15,41 +15,41 @@ use super::prepass::{FirstUse, FirstUses};
 use crate::error::LabError;
 use crate::trace::Trace;
 
-/// The state from which every replay of a trace starts. It is computed once and used for all eras.
+/// The start state of every replay of a trace. Computed once and used for all eras.
 #[derive(Clone, Debug)]
 pub struct Start {
-    /// What every frame was used for.
+    /// The use of every frame.
     pub occupancy: Occupancy,
     /// The type of every pageblock, by zone.
     pub block_types: Vec<BlockTypes>,
-    /// How well the state agrees with what was recorded.
+    /// The agreement of the state with the recording.
     pub report: StartReport,
-    /// By zone: one frame of each pageblock that holds only pages that the kernel keeps for itself.
+    /// For each zone, one frame of each pageblock with only reserved pages.
     kept: Vec<Vec<usize>>,
     first: FirstUses,
-    /// The free blocks in the order of their lists, if they were read from the machine.
+    /// The exact start, if it was read from the machine.
     exact: Option<ExactStart>,
 }
 
-/// How well the start state agrees with what was recorded.
+/// The agreement of the start state with the recording.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct StartReport {
-    /// How often events contradict the snapshot's occupancy.
+    /// Counts of pages for which events contradict the snapshot's occupancy.
     pub corrections: Corrections,
-    /// How well the pageblock types agree with pagetypeinfo.
+    /// The agreement of the pageblock types with pagetypeinfo.
     pub fit: FitReport,
-    /// Blocks that were in use at the start and are freed by the events.
+    /// Blocks in use at the start that events free later.
     pub blocks_in_use: u64,
-    /// Events whose block is not aligned to its size. They are not replayed.
+    /// Events with a block that is not aligned to its size. They are not replayed.
     pub misaligned: u64,
-    /// How the start was read from the machine; `None` if it is a fit.
+    /// The report on an exact start; `None` if the start is a fit.
     pub exact: Option<ExactReport>,
-    /// Why the start is a fit; empty if it is not.
+    /// The reason why the start is a fit; empty for an exact start.
     pub why_fitted: String,
 }
 
 impl StartReport {
-    /// Returns [`Self::sentence`], and for a fit why the start is one and what that costs.
+    /// Returns [`Self::sentence`], for a fit with its reason and its consequences.
     pub fn summary(&self) -> String {
         if self.exact.is_some() {
             return self.sentence();
@@ -61,7 +61,7 @@ impl StartReport {
         )
     }
 
-    /// Returns one line on how well the start state agrees with the machine's.
+    /// Returns one line on the agreement of the start state with that of the machine.
     pub fn sentence(&self) -> String {
         if let Some(exact) = &self.exact {
             return exact.sentence();
@@ -90,7 +90,7 @@ impl Start {
         }
     }
 
-    /// Returns the start that was read from the machine.
+    /// Returns an exact start.
     fn read(machine: &Machine, trace: Trace<'_>, exact: ExactStart) -> Result<Self, LabError> {
         let snapshot = exact.snapshot(machine, trace.start);
         let first = FirstUses::after(machine, &snapshot, trace.events, &exact)?;
@@ -113,7 +113,7 @@ impl Start {
         ))
     }
 
-    /// Returns a start that is fitted to the counts of the snapshot.
+    /// Returns a start fitted to the counts of the snapshot.
     fn fitted(machine: &Machine, trace: Trace<'_>, why: String) -> Result<Self, LabError> {
         let first = FirstUses::new(machine, trace.start, trace.events)?;
         let occupancy = Occupancy::new(machine, trace.start, &first);
@@ -138,19 +138,19 @@ impl Start {
         };
         let kept = kept(machine, trace, &occupancy);
         let mut start = Self { occupancy, block_types, report, kept, first, exact: exact.ok() };
-        start.report.blocks_in_use = start.held(machine).count() as u64;
+        start.report.blocks_in_use = start.in_use(machine).count() as u64;
         start
     }
 
-    /// Returns the time of the last event that the start has in it; events up to it are not replayed.
+    /// Returns the time of an exact start; `None` for a fit. Events up to this time are not replayed.
     ///
     /// Units: nanoseconds on the trace's clock.
     pub(crate) fn moment_ns(&self) -> Option<u64> {
         self.exact.as_ref().map(|exact| exact.report.moment_ns)
     }
 
-    /// Returns the zone, the first frame counted from the zone's first, and the order of each block that was on a
-    /// list at the exact start; nothing if the start is a fit.
+    /// Returns the blocks on all lists at an exact start: the zone, the first frame counted from the zone's first,
+    /// and the order. Empty for a fit.
     pub(crate) fn exact_blocks<'s>(
         &'s self,
         machine: &'s Machine,
@@ -162,8 +162,8 @@ impl Start {
         })
     }
 
-    /// Returns the same state with pageblocks of another order. A smaller pageblock has the type of the recorded
-    /// one around it, a larger one the type that most of its parts had.
+    /// Returns the same state with pageblocks of another order. A smaller pageblock gets the type of the recorded
+    /// pageblock around it, a larger one the most frequent type of its parts.
     pub(crate) fn with_pageblocks_of(&self, own: &Machine, other: &Machine) -> Self {
         let mut start = self.clone();
         if own.pageblock_order == other.pageblock_order {
@@ -184,8 +184,8 @@ impl Start {
         start
     }
 
-    /// Returns the blocks that were in use at the start and are freed by the events.
-    pub(crate) fn held<'s>(
+    /// Returns the blocks in use at the start that events free later.
+    pub(crate) fn in_use<'s>(
         &'s self,
         machine: &'s Machine,
     ) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
@@ -198,12 +198,12 @@ impl Start {
         })
     }
 
-    /// Returns what the first event of a frame tells about its state at the start.
+    /// Returns the state of a frame at the start, derived from its first event.
     pub(crate) fn first_use(&self, zone: usize, index: usize) -> FirstUse {
         self.first.get(zone, index)
     }
 
-    /// Brings a fresh memory into this state.
+    /// Sets a new memory to this state.
     pub(crate) fn populate<L: Platform>(
         &self,
         machine: &Machine,
@@ -271,7 +271,7 @@ impl Start {
     }
 }
 
-/// Returns, by zone, one frame of each pageblock that the kernel counts although nobody can allocate from it.
+/// Returns, for each zone, one frame of each pageblock that the kernel counts although it has only reserved pages.
 fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<usize>> {
     let zones = occupancy.zones.iter().enumerate();
     zones
@@ -285,14 +285,14 @@ fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<u
         .collect()
 }
 
-/// Returns the type that most blocks have; if several types have as many, the one that comes first.
+/// Returns the most frequent type; the first one if several types are equally frequent.
 fn most_frequent(types: &[Migratetype]) -> Migratetype {
     let count = |kind: Migratetype| types.iter().filter(|&&other| other == kind).count();
     let first_of_most = types.iter().copied().rev().max_by_key(|&kind| count(kind));
     first_of_most.unwrap_or(Migratetype::Movable)
 }
 
-/// Returns the type that was probably asked for when a frame was allocated.
+/// Returns the type of the request that probably allocated a frame.
 fn migratetype(used_for: FrameUse) -> Migratetype {
     match used_for {
         FrameUse::Movable | FrameUse::Unevictable | FrameUse::Hugetlb => Migratetype::Movable,

@@ -1,5 +1,4 @@
-//! The rows of a sweep as a Parquet file and as comma-separated values, with a column for each setting and
-//! measure.
+//! The rows of a sweep as Parquet and CSV, with a column for each setting and measure.
 
 use super::knobs::Value;
 use super::row::SweepRow;
@@ -7,7 +6,7 @@ use crate::columns::{Column, Columns};
 #[cfg(feature = "report")]
 use crate::columns_file::ColumnsError;
 
-/// Returns every column: run, trace, error, settings, measures. A row without a value is null there.
+/// Returns all columns: run, trace, error, settings, measures. A missing value is null.
 pub fn columns(rows: &[SweepRow]) -> Columns {
     let mut columns = Columns::default();
     columns.push("run", Column::Numbers(rows.iter().map(|row| Some(row.run as i64)).collect()));
@@ -25,7 +24,7 @@ pub fn columns(rows: &[SweepRow]) -> Columns {
     columns
 }
 
-/// Returns every name once, in the order in which the names appear first.
+/// Returns every name once, in the order of first appearance.
 fn names<'r, T: 'r>(lists: impl Iterator<Item = &'r Vec<(String, T)>>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (name, _) in lists.flatten() {
@@ -55,14 +54,13 @@ fn settings_column(values: &[Option<&Value>]) -> Column {
 /// Returns the rows as a Parquet file.
 ///
 /// # Errors
-/// [`ColumnsError`] if the rows cannot be written: an error in Freehold.
+/// [`ColumnsError`] if the rows cannot be written: a bug in Freehold.
 #[cfg(feature = "report")]
 pub fn to_parquet(rows: &[SweepRow]) -> Result<Vec<u8>, ColumnsError> {
     columns(rows).to_parquet("sweep")
 }
 
-/// Returns the rows as comma-separated values with one header line (RFC 4180). A row without a value is empty
-/// there.
+/// Returns the rows as CSV with one header line (RFC 4180). A missing value is an empty field.
 pub fn to_csv(rows: &[SweepRow]) -> String {
     columns(rows).to_csv()
 }
@@ -74,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_some_rows_lack_is_null() {
+    fn values_that_a_row_lacks_are_null() {
         let row = |run, error: Option<&str>, measures: Vec<(String, Cell)>| SweepRow {
             run,
             trace: "t".to_owned(),

@@ -1,4 +1,4 @@
-//! The product of settings.
+//! The grid of settings of a sweep: all combinations of their values.
 
 use freehold_measure::grouped;
 
@@ -6,10 +6,10 @@ use super::knobs::{Knob, Value};
 use super::row::SweepRow;
 use crate::replay::Lab;
 
-/// The most runs of a sweep.
+/// The largest number of runs in a sweep.
 const MOST_RUNS: usize = 1_000_000;
 
-/// Why there is no such sweep.
+/// The settings do not make a valid sweep.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GridError {
     /// A setting is given twice.
@@ -18,15 +18,15 @@ pub enum GridError {
         /// The setting.
         knob: &'static str,
     },
-    /// There are more runs than a sweep may have.
+    /// The sweep has too many runs.
     #[error("more than {} runs; vary less at once", grouped(*most as u64))]
     TooMany {
-        /// The most runs.
+        /// The largest number of runs.
         most: usize,
     },
 }
 
-/// The settings that a sweep varies, each with its values.
+/// The settings that a sweep varies, with their values.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// The knobs with their values; no knob twice.
@@ -34,10 +34,10 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Returns a product of settings for so many traces.
+    /// Returns the grid of some settings for `traces` traces.
     ///
     /// # Errors
-    /// A setting is there twice, or there would be more than a million runs.
+    /// A setting is given twice, or the sweep has more than a million runs.
     pub fn new(varied: Vec<(Knob, Vec<Value>)>, traces: usize) -> Result<Self, GridError> {
         for (number, (knob, _)) in varied.iter().enumerate() {
             if varied[..number].iter().any(|(earlier, _)| earlier.name == knob.name) {
@@ -63,7 +63,7 @@ impl Grid {
         self.combination(run % self.combinations().unwrap_or(1).max(1))
     }
 
-    /// Returns the row of a run of a trace, without its measures.
+    /// Returns the row of a run of a trace, without measures.
     pub fn row(&self, run: usize, trace: &str) -> SweepRow {
         let settings = self.settings_of(run).into_iter();
         SweepRow {
@@ -75,12 +75,12 @@ impl Grid {
         }
     }
 
-    /// Returns why a trace cannot answer for one of the settings; `None` if it can for all.
+    /// Returns the reason if one of the settings cannot be varied on a trace; `None` if all can.
     pub fn unanswerable(&self, lab: &Lab<'_>) -> Option<String> {
         self.varied.iter().find_map(|(knob, _)| lab.cannot_vary(knob))
     }
 
-    /// Returns true if some traces cannot answer for one of the settings.
+    /// Returns true if one of the settings cannot be varied on some traces.
     pub fn depends_on_trace(&self) -> bool {
         self.varied.iter().any(|(knob, _)| knob.depends_on_trace())
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_product_names_every_combination_once() {
+    fn the_grid_has_every_combination_once() {
         let knob = |name: &str| Knob::from_name(name).expect(name);
         let numbers = |numbers: &[u64]| numbers.iter().copied().map(Value::Number).collect::<Vec<_>>();
         let varied = vec![

@@ -1,4 +1,4 @@
-//! The settings that can be varied between replays, as data: one line for each setting.
+//! The settings that can be varied between replays: a table with one line for each.
 
 use std::ops::RangeInclusive;
 
@@ -12,16 +12,16 @@ use crate::start::{Machine, SetSysctls};
 /// A setting that can be varied.
 #[derive(Clone, Copy, Debug)]
 pub struct Knob {
-    /// The name: Linux's own if the setting is a sysctl.
+    /// The name: that of Linux if the setting is a sysctl.
     pub name: &'static str,
     /// The unit of the values, or empty.
     pub unit: &'static str,
-    /// What the setting does, in one line.
+    /// The effect of the setting, in one line.
     pub doc: &'static str,
     kind: Kind,
 }
 
-/// The values that a knob can have, and what they change.
+/// The values of a knob, and their effect.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Era,
@@ -48,7 +48,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The machine and the variant of a replay after knobs were turned.
+/// The machine and the variant of a replay, with changed knobs.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The recorded machine with other settings.
@@ -73,7 +73,7 @@ const fn number(
     }
 }
 
-/// Returns a knob that can also be 0, which means that Linux decides.
+/// Returns a knob that can also be 0, which lets Linux decide.
 const fn or_zero(mut knob: Knob) -> Knob {
     if let Kind::Number { zero, .. } = &mut knob.kind {
         *zero = true;
@@ -81,53 +81,53 @@ const fn or_zero(mut knob: Knob) -> Knob {
     knob
 }
 
-/// The knob that decides only where the replay's own kcompactd does.
+/// The knob that has an effect only if the trace does not record when kcompactd compacted.
 const PROACTIVENESS: &str = "compaction_proactiveness";
 
-/// The largest value of a sysctl that is an `int`.
+/// The largest value of a sysctl of type `int`.
 const INT_MAX: u64 = i32::MAX as u64;
 
-/// Every knob that is a number.
+/// All numeric knobs.
 #[rustfmt::skip]
 static NUMBERS: [Knob; 8] = [
-    number("watermark_boost_factor", "1/10000", "how far a fallback boosts the watermarks; 0 for not at all", 0..=INT_MAX,
+    number("watermark_boost_factor", "1/10000", "the boost of the watermarks by a fallback; 0 for none", 0..=INT_MAX,
         |settings, value| settings.machine.watermark_boost_factor = Some(value as u32)),
     number("pageblock_order", "", "the order of a pageblock", 1..=Order::MAX.get() as u64,
         |settings, value| settings.machine.pageblock_order = Order::new(value as u8).unwrap_or(Order::MAX)),
-    number("min_free_kbytes", "KiB", "what the min watermarks of all zones keep free together", 0..=INT_MAX,
+    number("min_free_kbytes", "KiB", "the sum of the min watermarks of all zones", 0..=INT_MAX,
         |settings, value| settings.sysctls.min_free_kbytes = Some(value)),
-    number("watermark_scale_factor", "1/10000", "the least distance between watermarks, as a part of the zone", 1..=3000,
+    number("watermark_scale_factor", "1/10000", "the smallest distance between watermarks, as part of a zone", 1..=3000,
         |settings, value| settings.sysctls.watermark_scale_factor = Some(value)),
-    or_zero(number("percpu_pagelist_high_fraction", "", "per-CPU lists hold this part of a zone; 0 for automatic tuning", Sysctls::LEAST_HIGH_FRACTION..=INT_MAX,
+    or_zero(number("percpu_pagelist_high_fraction", "", "the part of a zone on per-CPU lists; 0 for automatic tuning", Sysctls::LEAST_HIGH_FRACTION..=INT_MAX,
         |settings, value| settings.sysctls.percpu_pagelist_high_fraction = Some(value))),
-    number("defrag_mode", "", "no mixing of pageblocks before reclaim and compaction failed", 0..=1,
+    number("defrag_mode", "", "1 to mix pageblocks only after reclaim and compaction failed", 0..=1,
         |settings, value| settings.machine.tunables.defrag_mode = value != 0),
-    number(PROACTIVENESS, "%", "how early kcompactd compacts unasked; 0 for never", 0..=100,
+    number(PROACTIVENESS, "%", "the aggressiveness of proactive compaction; 0 for none", 0..=100,
         |settings, value| settings.machine.tunables.compaction_proactiveness = value as u8),
-    number("extfrag_threshold", "1/1000", "the least extfrag_index at which a costly request compacts", 0..=1000,
+    number("extfrag_threshold", "1/1000", "the smallest extfrag_index at which a costly request compacts", 0..=1000,
         |settings, value| settings.machine.tunables.extfrag_threshold = value as u16),
 ];
 
 impl Knob {
-    /// Returns every knob: the era, the systems, the numbers.
+    /// Returns all knobs: the era, the systems and rules, the numbers.
     pub fn all() -> impl Iterator<Item = Self> {
-        let era = Self { name: "era", unit: "", doc: "which generation of the allocator", kind: Kind::Era };
+        let era = Self { name: "era", unit: "", doc: "the generation of the allocator", kind: Kind::Era };
         let switches = Switch::all().map(|switch| Self {
             name: switch.name(),
             unit: "",
-            doc: "a system or a rule of placement, turned on or off whatever the era has",
+            doc: "a system or placement rule, turned on or off in any era",
             kind: Kind::Switch(switch),
         });
         [era].into_iter().chain(switches).chain(NUMBERS)
     }
 
-    /// Returns the knob with this name; dashes and underscores are the same.
+    /// Returns the knob with this name; dashes and underscores are equal.
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = |name: &str| name.replace('-', "_");
         Self::all().find(|knob| plain(knob.name) == plain(name))
     }
 
-    /// Returns the values that the knob can have, in words.
+    /// Returns the allowed values as text.
     pub fn values(&self) -> String {
         match self.kind {
             Kind::Era => Era::ALL.map(Era::name).join(", "),
@@ -138,12 +138,12 @@ impl Knob {
         }
     }
 
-    /// Returns true if some traces cannot answer for other values: [`Lab::cannot_vary`] says which.
+    /// Returns true if the knob cannot be varied on some traces; see [`Lab::cannot_vary`].
     pub fn depends_on_trace(&self) -> bool {
         self.name == PROACTIVENESS
     }
 
-    /// Reads a value; `None` if it is none of [`Self::values`].
+    /// Parses a value; `None` if it is not one of [`Self::values`].
     pub fn parse(&self, text: &str) -> Option<Value> {
         match self.kind {
             Kind::Era => Era::from_name(text).map(|era| Value::Word(era.name().to_owned())),
@@ -169,22 +169,22 @@ impl Knob {
     }
 }
 
-/// Why a name or a value cannot be used, and which can.
+/// An unknown name or value. The message lists the known ones.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UnknownSetting(pub(super) String);
 
-/// Returns the knob with this name; dashes and underscores are the same.
+/// Returns the knob with this name; dashes and underscores are equal.
 ///
 /// # Errors
-/// There is none; all names are given.
+/// The name is unknown. The message lists all names.
 pub fn knob(name: &str) -> Result<Knob, UnknownSetting> {
     Knob::from_name(name).ok_or_else(|| {
         UnknownSetting(format!("{name:?} cannot be varied; the settings are {}", known_knobs()))
     })
 }
 
-/// Returns the names of all knobs, for a message.
+/// Returns the names of all knobs, separated by commas.
 pub fn known_knobs() -> String {
     Knob::all().map(|knob| knob.name).collect::<Vec<_>>().join(", ")
 }
@@ -192,7 +192,7 @@ pub fn known_knobs() -> String {
 /// Returns the era with this name.
 ///
 /// # Errors
-/// There is none; all names are given.
+/// The name is unknown. The message lists all names.
 pub fn era(name: &str) -> Result<Era, UnknownSetting> {
     let known = || Era::ALL.map(Era::name).join(", ");
     Era::from_name(name).ok_or_else(|| UnknownSetting(format!("the eras are {}", known())))
@@ -201,26 +201,26 @@ pub fn era(name: &str) -> Result<Era, UnknownSetting> {
 /// Returns the system or rule with this name.
 ///
 /// # Errors
-/// There is none; all names are given.
+/// The name is unknown. The message lists all names.
 pub fn switch(name: &str) -> Result<Switch, UnknownSetting> {
     let known = || Switch::all().map(Switch::name).collect::<Vec<_>>().join(", ");
     Switch::from_name(name).ok_or_else(|| UnknownSetting(format!("the systems and rules are {}", known())))
 }
 
 impl Knob {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
-    /// It is none of [`Self::values`], which are given.
+    /// The value is not one of [`Self::values`], which the message lists.
     pub fn value(&self, text: &str) -> Result<Value, UnknownSetting> {
         let unknown = || format!("{text:?} is no value of {}, which has {}", self.name, self.values());
         self.parse(text).ok_or_else(|| UnknownSetting(unknown()))
     }
 
-    /// Reads several values.
+    /// Parses several values.
     ///
     /// # Errors
-    /// One is none of [`Self::values`], or is there twice.
+    /// A value is not one of [`Self::values`], or is given twice.
     pub fn several<'t>(
         &self,
         texts: impl IntoIterator<Item = &'t str>,
@@ -238,10 +238,10 @@ impl Knob {
 }
 
 impl<'t> Lab<'t> {
-    /// Returns the lab of the recorded machine with some knobs turned, and the variant of the allocator.
+    /// Returns the lab of the recorded machine with changed knobs, and the variant of the allocator.
     ///
     /// # Errors
-    /// Pageblocks that are larger than the machine's largest block.
+    /// Pageblocks would be larger than the machine's largest block.
     pub fn turned(&self, settings: &[(Knob, Value)]) -> Result<(Lab<'t>, Variant), LabError> {
         let Settings { machine, variant, .. } = Settings::new(self, settings);
         let lab = self.on(machine);
@@ -256,21 +256,21 @@ impl<'t> Lab<'t> {
 }
 
 impl Lab<'_> {
-    /// Returns why the trace cannot answer for other values of a knob, and what could; `None` if it can.
+    /// Returns the reason if a knob cannot be varied on this trace, and the alternative; `None` if it can.
     pub fn cannot_vary(&self, knob: &Knob) -> Option<String> {
-        let is_bound = knob.depends_on_trace() && self.tells_of_kcompactd();
+        let is_bound = knob.depends_on_trace() && self.records_kcompactd();
         is_bound.then(|| {
             format!(
-                "{PROACTIVENESS} cannot be varied: the trace tells how often the machine's kcompactd compacted, and the \
-                 replay's compacts as often, whatever the setting. Set vm.{PROACTIVENESS} on the machine and record again"
+                "{PROACTIVENESS} cannot be varied: the trace records how often the machine's kcompactd compacted, and \
+                 the replay compacts as often with any setting. Set vm.{PROACTIVENESS} on the machine and record again"
             )
         })
     }
 }
 
 impl Settings {
-    /// Returns the recorded machine with some knobs turned. Without a knob for the era, the era is the one
-    /// nearest to the recorded kernel; the last one of Linux if the kernel is unknown.
+    /// Returns the recorded machine with changed knobs. The default era is the one nearest to the recorded kernel;
+    /// the newest era of Linux if the kernel is unknown.
     pub fn new(lab: &Lab<'_>, turned: &[(Knob, Value)]) -> Self {
         let era = nearest_era(&lab.trace.origin.kernel_release).unwrap_or(Era::Linux7_3);
         let mut settings =
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_those_that_linux_takes() {
+    fn knobs_accept_the_values_of_linux() {
         let parse = |knob: &str, text: &str| Knob::from_name(knob).expect(knob).parse(text);
         assert_eq!(parse("era", "freehold"), Some(Value::Word("freehold".into())));
         assert_eq!((parse("era", "linux-2.6"), parse("counts", "on,off")), (None, None));

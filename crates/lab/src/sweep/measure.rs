@@ -9,9 +9,9 @@ use crate::error::LabError;
 use crate::replay::{Lab, Measures, Options, SampleDetail, ZoneSample};
 
 impl Lab<'_> {
-    /// Replays with some settings, `replays` times with the daemons' looks shifted. Returns every measure of a
-    /// comparison's overview, means over time, and means and standard deviations of all replays, each with the name of
-    /// its column.
+    /// Replays with some settings, `replays` times with jittered daemon wake-ups. Returns every measure of a
+    /// comparison's overview, means over time, and means and standard deviations over all replays, with the names of
+    /// their columns.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -46,8 +46,8 @@ impl Lab<'_> {
         Ok(measures)
     }
 
-    /// Replays the trace as it was recorded and returns how far that ends from the machine, with the names of columns.
-    /// What was not recorded is empty.
+    /// Replays the trace in the era nearest to its kernel. Returns the differences from the machine, with the names
+    /// of their columns. Differences without recorded data are empty.
     ///
     /// # Errors
     /// As [`Lab::replay`].
@@ -59,9 +59,9 @@ impl Lab<'_> {
             (column_name(&["trust", what, "percent off"]), of(what).map_or(Cell::Empty, percent))
         });
         let kept = parts.as_ref().map(|parts| parts.iter().filter(|part| part.is_kept()).count() as u64);
-        let told = parts.as_ref().map(|parts| parts.len() as u64);
+        let checks = parts.as_ref().map(|parts| parts.len() as u64);
         let count = |count: Option<u64>| count.map_or(Cell::Empty, Cell::Count);
-        let counts = [("trust_bounds_kept", count(kept)), ("trust_bounds_told", count(told))];
+        let counts = [("trust_bounds_kept", count(kept)), ("trust_bounds_told", count(checks))];
         Ok(columns.into_iter().chain(counts.map(|(name, cell)| (name.to_owned(), cell))).collect())
     }
 }

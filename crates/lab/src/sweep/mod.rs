@@ -1,7 +1,7 @@
 //! Many replays of a trace: a product of settings comes in, a row of measures for each combination goes out.
 //!
-//! `knobs.rs` is the table of settings, one line each, and `runs.rs` replays the combinations of a trace. The command keeps a
-//! journal of finished runs. `python/freehold/_sweep.py` keeps a dataset of finished shards (`shard.rs`).
+//! `knobs.rs` is the table of settings, one line each, and `runs.rs` replays the combinations of a trace. The command
+//! keeps a journal of finished runs. `python/freehold/_sweep.py` keeps a dataset of finished shards (`shard.rs`).
 
 mod column_name;
 mod columns;

@@ -1,4 +1,4 @@
-//! The runs of one trace, several at a time.
+//! The runs of one trace, several at the same time.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,27 +11,27 @@ use super::row::SweepRow;
 use crate::error::sentence;
 use crate::replay::Lab;
 
-/// How the runs of a sweep are done.
+/// The options of the runs of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RunOptions {
-    /// The number of replays of each run, the daemons' looks shifted.
+    /// The number of replicates of each run (replays with jittered daemon wake-ups).
     pub replicates: u32,
     /// The number of runs at the same time; `None` for one on each processor.
     pub threads: Option<usize>,
 }
 
-/// What the runs of a trace have in common.
+/// The data that all runs of a trace share.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared<'l, 't> {
     /// The lab of the trace.
     pub lab: &'l Lab<'t>,
-    /// What [`Lab::trust_columns`] tells of it.
+    /// The result of [`Lab::trust_columns`].
     pub trust: &'l [(String, Cell)],
 }
 
-/// Does some runs of a trace, of which what they have in common is given, or why there is none. Each finished run is passed
-/// to `keep`; no further run is begun once that returns false, or the lab's control is interrupted. An error is written into the
-/// row of its run and does not end the others.
+/// Does some runs of a trace. `prepared` is the data that they share, or the reason why there is none. Passes each
+/// finished run to `keep`. Starts no further run after `keep` returned false, or after an interruption by the lab's
+/// control. An error of a run is written into its row and does not end other runs.
 pub fn run_trace(
     grid: &Grid,
     trace: &str,
@@ -65,7 +65,7 @@ pub fn run_trace(
     let threads = options.threads.unwrap_or_else(processors);
     thread::scope(|scope| {
         for _ in 1..threads.min(runs.len()) {
-            // Where there is no room for another thread, fewer do the same.
+            // If a thread cannot be started, fewer threads do the work.
             let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();

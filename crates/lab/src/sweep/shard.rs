@@ -1,23 +1,23 @@
-//! Some runs of a sweep as a Parquet file that can be read back.
+//! Shards: some runs of a sweep in a Parquet file that can be read back.
 
 use super::columns::columns;
 use super::row::SweepRow;
 use crate::columns_file::ColumnsError;
 use crate::parquet_file::text_of;
 
-/// The key of the rows in the file's metadata: what columns leave out must come back too.
+/// The key of the rows in the file's metadata, which also contain data that the columns lack.
 const KEY: &str = "freehold.rows";
 
-/// Returns rows as a Parquet file with a column for each setting and measure, from which [`rows_of_shard`] has them back.
+/// Returns rows as a Parquet file with a column for each setting and measure. [`rows_of_shard`] reads the file.
 ///
 /// # Errors
-/// [`ColumnsError`] if the rows cannot be written: an error in Freehold.
+/// [`ColumnsError`] if the rows cannot be written: a bug in Freehold.
 pub fn shard(rows: &[SweepRow]) -> Result<Vec<u8>, ColumnsError> {
     let text = serde_json::to_string(rows).unwrap_or_default();
     columns(rows).to_parquet_with("sweep", Some((KEY, text)))
 }
 
-/// Returns the rows of a file; `None` if it is damaged or none of [`shard`].
+/// Returns the rows of a file of [`shard`]; `None` for a damaged or another file.
 pub fn rows_of_shard(file: &[u8]) -> Option<Vec<SweepRow>> {
     serde_json::from_str(&text_of(file, KEY)?).ok()
 }
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_back_to_the_last_bit() {
+    fn rows_are_read_back_exactly() {
         let measures = [Cell::Empty, Cell::Count(7), Cell::Signed(-3), Cell::Real(0.1 + 0.2)];
         let measures = measures.into_iter().enumerate().map(|(number, cell)| (format!("m{number}"), cell));
         let row = SweepRow {

@@ -1,10 +1,10 @@
-//! The runs of a sweep with a few of their measures.
+//! A table of the runs of a sweep, with a few measures.
 
 use freehold_measure::Table;
 
 use super::row::SweepRow;
 
-/// The measures that a text shows, and their names there.
+/// The columns of the measures in the table, and their names.
 const SHOWN: [(&str, &str); 7] = [
     ("failures_all_orders", "failures"),
     ("fallback_fallback_searches", "fallback searches"),
@@ -15,7 +15,7 @@ const SHOWN: [(&str, &str); 7] = [
     ("watermarks_boosts", "boosts"),
 ];
 
-/// Returns the runs with a few of their measures. Runs that failed are left out.
+/// Returns a table of the runs that succeeded, with a few measures.
 pub fn summary(rows: &[SweepRow]) -> Table {
     let of_one_trace = rows.iter().all(|row| row.trace == rows[0].trace);
     let mut table = Table::new("Runs", SHOWN.map(|(_, title)| title.to_owned()).to_vec());

@@ -6,10 +6,10 @@ use freehold::{Memory, Order, Pfn};
 
 use super::fallbacks::HostPlatform;
 
-/// Counters of a machine that is made up.
+/// The counters of a generated machine.
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
-    /// The frame behind each zone, and the pages allocated in the zone.
+    /// The frame after each zone, and the pages allocated in the zone.
     allocated: Vec<(u64, u64)>,
     freed: u64,
     named: BTreeMap<&'static str, u64>,
@@ -40,7 +40,7 @@ impl Counters {
         *self.named.entry(name).or_default() += number;
     }
 
-    /// Returns all counters by name, with those that the engine keeps.
+    /// Returns all counters by name, including those of the engine.
     pub(super) fn vmstat(&self, memory: &Memory<'_, HostPlatform>) -> BTreeMap<String, u64> {
         let mut vmstat: BTreeMap<_, _> =
             self.named.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect();

@@ -1,11 +1,11 @@
-//! The engine's fallbacks, as a recorder would have seen them.
+//! The fallbacks of the engine, as events of a recorder.
 
 use std::cell::RefCell;
 
 use freehold::{ExtFrag, Tracepoints};
 use freehold_trace::EventKind;
 
-/// The locks of a made-up machine: one thread, whose fallbacks are noted.
+/// The engine's platform on a generated machine: locks for one thread, and a record of fallbacks.
 pub(super) type HostPlatform = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
 
 /// Fallbacks since the last [`Self::take`], as `mm_page_alloc_extfrag` events.

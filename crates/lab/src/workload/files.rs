@@ -1,16 +1,16 @@
-//! Files, and which of their pages are in the page cache.
+//! Files and their pages in the page cache.
 
-use super::host::{Ask, Host, Task};
+use super::host::{Host, PageRequest, Task};
 use super::slabs::{Cache, SlabCaches};
 use super::users::Handle;
 
-/// Pages that one node of the page cache's tree indexes. Linux counterpart: `XA_CHUNK_SIZE`.
+/// The number of pages that one node of the page cache's tree indexes. Linux counterpart: `XA_CHUNK_SIZE`.
 const NODE_PAGES: usize = 64;
 
 /// One file.
 #[derive(Clone, Debug, Default)]
 struct File {
-    /// Its pages; `None` for a page that was never read.
+    /// The pages of the file; `None` for a page that was never read.
     pages: Vec<Option<Handle>>,
     /// True for each node of the tree that is in memory.
     nodes: Vec<bool>,
@@ -26,7 +26,7 @@ pub(super) struct Files(Vec<File>);
 pub(super) struct FileId(u32);
 
 impl Files {
-    /// Adds a file of which nothing is in memory.
+    /// Adds a file without pages in memory.
     pub(super) fn add(&mut self, pages: u64) -> FileId {
         let file = File { pages: vec![None; pages as usize], ..File::default() };
         self.0.push(file);
@@ -38,13 +38,14 @@ impl Files {
         self.0[file.0 as usize].pages.len() as u64
     }
 
-    /// Reads or writes pages of a file, as `ask` says. Pages in memory are only marked as used.
+    /// Reads or writes pages of a file; `page_request` is the request for a missing page. Pages in memory are only
+    /// marked as used.
     pub(super) fn access(
         &mut self,
         host: &mut Host<'_, '_>,
         slabs: &mut SlabCaches,
         task: Task,
-        (id, ask): (FileId, Ask),
+        (id, page_request): (FileId, PageRequest),
         pages: std::ops::Range<u64>,
     ) {
         let file = &mut self.0[id.0 as usize];
@@ -63,11 +64,11 @@ impl Files {
                         file.nodes[node] = slabs.take(host, task, Cache::RadixTreeNode);
                     }
                     match absent {
-                        Some(handle) if host.revive(task, ask, handle) => {
+                        Some(handle) if host.revive(task, page_request, handle) => {
                             host.counters.add("workingset_refault_file", 1);
                         }
                         Some(_) => {}
-                        None => file.pages[page] = host.alloc(task, ask),
+                        None => file.pages[page] = host.alloc(task, page_request),
                     }
                 }
             }

@@ -1,15 +1,19 @@
-//! Fills memory as if it had been in use for a while.
+//! Fills memory as after a long time in use.
 
 use freehold::{GfpFlags, Order};
 
-use super::host::{Ask, Host, Task};
+use super::host::{Host, PageRequest, Task};
 use super::users::{Handle, Use};
 
-/// Requests for pages that stay, by type.
-const SETTLED: [Ask; 3] = [
-    Ask { order: Order::ZERO, gfp: GfpFlags::HIGHUSER_MOVABLE, used_for: Use::Pinned },
-    Ask { order: Order::ZERO, gfp: GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE), used_for: Use::Slab },
-    Ask { order: Order::ZERO, gfp: GfpFlags::KERNEL, used_for: Use::Kernel },
+/// The requests for long-lived pages, by type.
+const SETTLED: [PageRequest; 3] = [
+    PageRequest { order: Order::ZERO, gfp: GfpFlags::HIGHUSER_MOVABLE, used_for: Use::Pinned },
+    PageRequest {
+        order: Order::ZERO,
+        gfp: GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
+        used_for: Use::Slab,
+    },
+    PageRequest { order: Order::ZERO, gfp: GfpFlags::KERNEL, used_for: Use::Kernel },
 ];
 
 /// The shares in which memory is filled: movable, reclaimable, unmovable.

@@ -1,4 +1,4 @@
-//! A made-up machine: the engine, a clock, the users of its memory, and a recorder.
+//! A generated machine: the engine, a clock, the users of its memory, and a recorder.
 
 use freehold::{GfpFlags, Memory, Order, Request, Switches, Zone};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
@@ -25,7 +25,7 @@ pub(super) struct Task {
 
 /// A request: flags, order and use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Ask {
+pub(super) struct PageRequest {
     pub(super) order: Order,
     pub(super) gfp: GfpFlags,
     pub(super) used_for: Use,
@@ -37,19 +37,19 @@ pub(super) const HUGE: Order = match Order::new(9) {
     None => Order::MAX_PAGE_ORDER,
 };
 
-impl Ask {
+impl PageRequest {
     /// A page fault on anonymous memory.
     pub(super) const ANON: Self = Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::ZERO), Use::Pinned);
     /// Readahead into the page cache. Linux counterpart: `readahead_gfp_mask`.
     pub(super) const READAHEAD: Self =
         Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::NORETRY).union(GfpFlags::NOWARN), Use::File);
-    /// A page of a file that is written, which no reclaim of the host's takes.
+    /// A written page of a file, which the host does not reclaim.
     pub(super) const WRITTEN: Self =
         Self::one(GfpFlags::HIGHUSER_MOVABLE.union(GfpFlags::WRITE), Use::Pinned);
     /// A page table.
     pub(super) const PAGE_TABLE: Self =
         Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::PageTable);
-    /// One page of a kernel stack, which `CONFIG_VMAP_STACK` takes singly.
+    /// One page of a kernel stack, as with `CONFIG_VMAP_STACK`.
     pub(super) const STACK: Self = Self::one(GfpFlags::KERNEL_ACCOUNT.union(GfpFlags::ZERO), Use::Kernel);
 
     const fn one(gfp: GfpFlags, used_for: Use) -> Self {
@@ -57,22 +57,22 @@ impl Ask {
     }
 }
 
-/// What a made-up machine starts from.
+/// The configuration of a generated machine.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     /// Zones, settings and CPUs.
     pub(super) start: Snapshot,
-    /// The switches of its allocator.
+    /// The switches of the allocator.
     pub(super) switches: Switches,
     /// The seed of all random numbers.
     pub(super) seed: u64,
-    /// Nanoseconds between two events, on average.
+    /// The mean time between two events, in nanoseconds.
     pub(super) gap_ns: u64,
     /// True if tasks reclaim and compact; otherwise requests fail instead.
     pub(super) reclaims: bool,
 }
 
-/// A made-up machine.
+/// A generated machine.
 pub(super) struct Host<'h, 'm> {
     pub(super) memory: &'h Memory<'m, HostPlatform>,
     fallbacks: &'h Fallbacks,
@@ -81,7 +81,7 @@ pub(super) struct Host<'h, 'm> {
     pub(super) counters: Counters,
     /// The task that compacts or reclaims.
     pub(super) mover: Task,
-    /// True if pages were moved since compaction began.
+    /// True if pages were moved since the start of the compaction.
     pub(super) is_compacting: bool,
     pub(super) reclaims: bool,
     zones: Snapshot,
@@ -94,7 +94,7 @@ pub(super) struct Host<'h, 'm> {
     gap_ns: u64,
 }
 
-/// Makes a machine whose memory is all free and calls `body` with it.
+/// Creates a machine with only free memory and calls `body` with it.
 pub(super) fn on_a_host<R, E: From<LabError>>(
     ground: &Ground,
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
@@ -137,26 +137,29 @@ pub(super) fn on_a_host<R, E: From<LabError>>(
 
 impl Host<'_, '_> {
     /// Allocates a block for a new user; `None` if the request failed.
-    pub(super) fn alloc(&mut self, task: Task, ask: Ask) -> Option<Handle> {
-        let pfn = self.request(task, ask)?;
-        Some(self.users.add(pfn, ask.order, ask.used_for))
+    pub(super) fn alloc(&mut self, task: Task, page_request: PageRequest) -> Option<Handle> {
+        let pfn = self.request(task, page_request)?;
+        Some(self.users.add(pfn, page_request.order, page_request.used_for))
     }
 
-    /// Allocates a page for a block that reclaim took. Returns true if the request succeeded.
-    pub(super) fn revive(&mut self, task: Task, ask: Ask, handle: Handle) -> bool {
-        let pfn = self.request(task, ask);
+    /// Allocates a page for a reclaimed block. Returns true if the request succeeded.
+    pub(super) fn revive(&mut self, task: Task, page_request: PageRequest, handle: Handle) -> bool {
+        let pfn = self.request(task, page_request);
         if let Some(pfn) = pfn {
             self.users.revive(handle, pfn);
         }
         pfn.is_some()
     }
 
-    /// Asks the engine for a block and records the answer.
-    fn request(&mut self, task: Task, ask: Ask) -> Option<freehold::Pfn> {
+    /// Requests a block from the engine and records the answer.
+    fn request(&mut self, task: Task, page_request: PageRequest) -> Option<freehold::Pfn> {
         self.tick();
-        let pfn = self.answer(task, Request { cpu: task.cpu, node: 0, order: ask.order, gfp: ask.gfp });
+        let pfn = self.answer(
+            task,
+            Request { cpu: task.cpu, node: 0, order: page_request.order, gfp: page_request.gfp },
+        );
         self.record_fallbacks(task);
-        let Ask { order, gfp, .. } = ask;
+        let PageRequest { order, gfp, .. } = page_request;
         self.record(task, EventKind::Alloc { pfn, order, migratetype: gfp.migratetype(), gfp });
         if let Some(pfn) = pfn {
             self.counters.allocated(pfn, order);
@@ -172,7 +175,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Frees a block that has no user any more, and records it.
+    /// Frees a block without a user, and records the free.
     pub(super) fn give_back(&mut self, task: Task, pfn: freehold::Pfn, order: Order) {
         // Each user frees its block once.
         let freed = self.memory.free(task.cpu, pfn, order);
@@ -212,7 +215,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Returns true if half a second has passed since it last returned true.
+    /// Returns true if half a second has passed since the last call that returned true.
     pub(super) fn take_half_second(&mut self) -> bool {
         let passed = self.time_ns >= self.next_half_second_ns;
         if passed {
@@ -244,7 +247,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Starts recording. Returns the snapshot that a recorder reads first.
+    /// Starts recording. Returns the start snapshot.
     pub(super) fn start_recording(&mut self) -> Snapshot {
         self.is_recording = true;
         let mut start = self.end();
@@ -252,7 +255,7 @@ impl Host<'_, '_> {
         start
     }
 
-    /// Returns the snapshot that a recorder reads last.
+    /// Returns the end snapshot.
     pub(super) fn end(&self) -> Snapshot {
         let mut end = self.zones.clone();
         fill_snapshot(self.memory, &mut end);
@@ -266,7 +269,7 @@ impl Host<'_, '_> {
         self.recorded
     }
 
-    /// Returns the number of recorded events not handed over yet.
+    /// Returns the number of recorded events that were not handed over yet.
     pub(super) fn waiting(&self) -> usize {
         self.events.len()
     }

@@ -1,4 +1,4 @@
-//! The snapshots of a workload's host: what a recorder would read of it.
+//! The snapshots of a generated machine, as a recorder would read them.
 
 use freehold::{Memory, Migratetype, Order, Zone};
 use freehold_trace::{ByOrder, FrameUse, FreeCount, PageTypeInfo, PageTypeZone, Run, Snapshot, ZoneSnapshot};
@@ -6,7 +6,7 @@ use freehold_trace::{ByOrder, FrameUse, FreeCount, PageTypeInfo, PageTypeZone, R
 use super::fallbacks::HostPlatform;
 use super::users::Users;
 
-/// Fills a snapshot, which has the machine's zones, with what a recorder would read from `/proc`.
+/// Fills a snapshot, which has the machine's zones, with the contents of `/proc`.
 pub(super) fn fill_snapshot(memory: &Memory<'_, HostPlatform>, snapshot: &mut Snapshot) {
     let pageblock_order = memory.zones().first().map_or(0, |zone| zone.pageblock_order().get());
     let mut info = PageTypeInfo { pageblock_order, ..PageTypeInfo::default() };
@@ -38,7 +38,7 @@ fn fill_zone(zone: &Zone<'_, HostPlatform>, seen: &mut ZoneSnapshot) {
     }
 }
 
-/// Returns the use of each frame as `/proc/kpageflags` tells it: pages on per-CPU lists look used.
+/// Returns the use of each frame as in `/proc/kpageflags`, where pages on per-CPU lists look used.
 pub(super) fn occupancy(memory: &Memory<'_, HostPlatform>, users: &Users) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut used = users.present().peekable();

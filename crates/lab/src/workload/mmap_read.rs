@@ -1,26 +1,25 @@
-//! Readers of mapped files fill the page cache of a fragmented memory until it is reclaimed.
+//! The workload `mmap-read`: readers of mapped files fill the page cache of a fragmented memory until it is reclaimed.
 //!
-//! At the start half of memory is free, and nearly none of it in movable pageblocks: what
-//! reclaimable and unmovable requests once filled has been freed page by page. One reader a CPU
-//! reads its own file from front to back, again and again, 32 pages at a time; the files
-//! are one and a half times as large as memory. Each refill of a per-CPU list that finds no movable
-//! block has to fall back, and as no pageblock is free enough to be claimed, page by page.
+//! At the start, half of memory is free, almost none of it in movable pageblocks: pages of reclaimable and unmovable
+//! requests were freed one by one. One reader on each CPU reads its own file from front to back repeatedly, 32 pages
+//! at a time. The files together are one and a half times as large as memory. Each refill of a per-CPU list without a
+//! movable block must fall back. No pageblock has enough free pages to be claimed, so it falls back page by page.
 //! Source: the thread of "speed up fallbacks in `rmqueue_bulk`", linux-mm, April 2025, which
 //! measures with `lru-file-mmap-read` of vm-scalability.
 
 use super::files::{FileId, Files};
 use super::fragments::{fill, free_here_and_there};
-use super::host::{Ask, Host, Task};
+use super::host::{Host, PageRequest, Task};
 use super::slabs::SlabCaches;
 use super::users::Handle;
 
-/// Pages of one readahead. Linux counterpart: `VM_READAHEAD_PAGES`.
+/// The number of pages in one readahead. Linux counterpart: `VM_READAHEAD_PAGES`.
 const READAHEAD: u64 = 32;
 
-/// Pages that one page table maps.
+/// The number of pages that one page table maps.
 const TABLE_PAGES: u64 = 512;
 
-/// The workload is done once the readers have read this many times the size of memory.
+/// The workload ends after the readers have read this multiple of the size of memory.
 const READS_OF_MEMORY: u64 = 3;
 
 #[derive(Debug)]
@@ -42,7 +41,7 @@ pub(super) struct MmapRead {
 }
 
 impl MmapRead {
-    /// Brings the machine into the state at which the trace starts, and returns its readers.
+    /// Brings the machine into the start state of the trace, and returns its readers.
     pub(super) fn settled(host: &mut Host<'_, '_>) -> Self {
         let mut files = Files::default();
         let keep_free = host.pages() / 20;
@@ -62,7 +61,7 @@ impl MmapRead {
         Self { readers, slabs: SlabCaches::default(), files, read: 0, enough }
     }
 
-    /// Lets one reader read a little, at least one event.
+    /// Lets one reader read some pages. Records at least one event.
     pub(super) fn step(&mut self, host: &mut Host<'_, '_>) {
         let chosen = host.random.below(self.readers.len() as u64) as usize;
         let reader = &mut self.readers[chosen];
@@ -73,15 +72,15 @@ impl MmapRead {
             }
         }
         if reader.at / TABLE_PAGES >= reader.tables.len() as u64 {
-            reader.tables.extend(host.alloc(reader.task, Ask::PAGE_TABLE));
+            reader.tables.extend(host.alloc(reader.task, PageRequest::PAGE_TABLE));
         }
         let pages = reader.at..reader.at + READAHEAD;
-        self.files.access(host, &mut self.slabs, reader.task, (reader.file, Ask::READAHEAD), pages);
+        self.files.access(host, &mut self.slabs, reader.task, (reader.file, PageRequest::READAHEAD), pages);
         reader.at += READAHEAD;
         self.read += READAHEAD;
     }
 
-    /// Returns true if the workload is done. Further steps repeat its work.
+    /// Returns true if the workload has ended. Further steps repeat its work.
     pub(super) fn is_done(&self) -> bool {
         self.read >= self.enough
     }

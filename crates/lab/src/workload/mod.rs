@@ -1,8 +1,8 @@
-//! A workload by seed: a plan comes in; a trace goes out, as a recorder would have recorded it. The same plan gives the same trace.
+//! Generated workloads: a plan with a seed comes in, a trace goes out. The same plan gives the same trace.
 //!
-//! `host.rs` is the machine: an engine, a clock and a recorder. `zones.rs` has its zones, `users.rs` the users of its frames,
-//! `reclaim.rs` its `Shrinker` and `Relocate`; `host_snapshot.rs` and `counters.rs` are what a recorder reads. On it runs
-//! `mmap_read.rs`, the workload of the refill's cover letter. An event takes a few hundred nanoseconds to microseconds.
+//! `host.rs` is the generated machine: an engine, a clock and a recorder. `zones.rs` has its zones, `users.rs` the
+//! users of its frames, `reclaim.rs` its `Shrinker` and `Relocate`; `host_snapshot.rs` and `counters.rs` have its
+//! snapshots. The workload `mmap_read.rs` runs on it. An event takes a few hundred nanoseconds to microseconds.
 //! `run.rs` writes the trace.
 
 mod counters;

@@ -1,4 +1,4 @@
-//! What to generate.
+//! The plan of a generated trace.
 
 use freehold::Era;
 use freehold_trace::Origin;
@@ -8,35 +8,35 @@ use super::zones;
 use crate::error::LabError;
 use crate::replay::Variant;
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE_BYTES: u64 = 4096;
 
-/// The least memory of a machine: 64 MiB.
+/// The smallest memory of a machine: 64 MiB.
 const LEAST_PAGES: u64 = 1 << 14;
 
-/// The most memory of a machine, the same limit as a replay's: 512 GiB.
+/// The largest memory of a machine: 512 GiB, the same limit as for a replay.
 const MOST_PAGES: u64 = 1 << 27;
 
-/// The most CPUs of a machine.
+/// The largest number of CPUs of a machine.
 const MOST_CPUS: u16 = 1024;
 
-/// What to generate of the workload `mmap-read`. The same plan gives the same trace.
+/// A plan for a trace of the workload `mmap-read`. The same plan gives the same trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The seed of all random numbers.
     pub seed: u64,
     /// The allocator of the machine.
     pub variant: Variant,
-    /// Pages of the machine.
+    /// The number of pages of the machine.
     pub pages: u64,
-    /// CPUs of the machine.
+    /// The number of CPUs of the machine.
     pub cpus: u16,
-    /// Stops after the step that records this many events; `None`: stops when the workload is done.
+    /// The number of events after which the workload stops; `None` to stop at its end.
     pub events: Option<u64>,
 }
 
 impl Default for Plan {
-    /// Seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until the workload is done.
+    /// Seed 1 on a machine of 1 GiB with 4 CPUs and Linux 6.12, until the end of the workload.
     fn default() -> Self {
         Self { seed: 1, variant: Era::Linux6_12.into(), pages: 1 << 18, cpus: 4, events: None }
     }
@@ -46,20 +46,20 @@ impl Plan {
     /// Checks the sizes of the machine.
     ///
     /// # Errors
-    /// [`LabError::Plan`] for too little or too much memory, or CPUs.
+    /// [`LabError::Plan`] for too little or too much memory, or too few or too many CPUs.
     pub fn check(&self) -> Result<(), LabError> {
         let refuse = |what: String| Err(LabError::Plan { what });
         if !(LEAST_PAGES..=MOST_PAGES).contains(&self.pages) {
             let mib = |pages: u64| (pages * PAGE_BYTES) >> 20;
             return refuse(format!(
-                "a machine of {} MiB; {} to {} MiB can be made up",
+                "a machine of {} MiB; {} to {} MiB are possible",
                 mib(self.pages),
                 mib(LEAST_PAGES),
                 mib(MOST_PAGES)
             ));
         }
         if !(1..=MOST_CPUS).contains(&self.cpus) {
-            return refuse(format!("{} CPUs; 1 to {MOST_CPUS} can be made up", self.cpus));
+            return refuse(format!("{} CPUs; 1 to {MOST_CPUS} are possible", self.cpus));
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Plan {
             start: zones::made_up(self.pages, self.cpus),
             switches: self.variant.switches(),
             seed: self.seed,
-            // An event every three microseconds on each CPU.
+            // One event every three microseconds on each CPU.
             gap_ns: 3000 / u64::from(self.cpus),
             reclaims: true,
         }
@@ -77,7 +77,8 @@ impl Plan {
 
     /// Returns the command line of this plan, without the output file.
     pub fn command(&self) -> Vec<String> {
-        let mut words = vec!["freehold".to_owned(), "generate".to_owned(), "mmap-read".to_owned()];
+        let mut words =
+            vec!["freehold".to_owned(), "dev".to_owned(), "generate".to_owned(), "mmap-read".to_owned()];
         let mib = (self.pages * PAGE_BYTES) >> 20;
         let options = [
             ("--seed", self.seed.to_string()),

@@ -1,4 +1,4 @@
-//! Random numbers by seed in integer arithmetic: the same on every machine.
+//! Random numbers from a seed, in integer arithmetic: the same on every machine.
 
 /// A random number generator. The same seed gives the same numbers.
 #[derive(Clone, Debug)]

@@ -1,5 +1,4 @@
-//! Reclaim and compaction of a made-up machine: the engine decides, the host finds pages to reclaim and moves
-//! them.
+//! Reclaim and compaction of a generated machine: the engine decides, the host reclaims and moves pages.
 
 use freehold::{
     GfpFlags, Memory, Order, Pfn, Reclaimed, Reclaimer, Relocate, Request, ShrinkControl, Shrinker, ZoneType,
@@ -13,7 +12,7 @@ use super::users::{Handle, List, Use};
 /// kswapd, which runs on the first CPU.
 const KSWAPD: Task = Task { cpu: 0, pid: 60 };
 
-/// kcompactd, which runs on the first CPU too.
+/// kcompactd, which also runs on the first CPU.
 const KCOMPACTD: Task = Task { cpu: 0, pid: 61 };
 
 /// The fewest active pages that a round of reclaim scans.
@@ -21,8 +20,8 @@ const KCOMPACTD: Task = Task { cpu: 0, pid: 61 };
 /// Linux counterpart: `SWAP_CLUSTER_MAX`.
 const CLUSTER: u64 = 32;
 
-/// The share of page cache that is scanned where little of it is inactive, in 200ths. Linux counterpart: `vm.swappiness`,
-/// whose rest is for anonymous memory, of which there is none.
+/// The share of page cache that is scanned if little of it is inactive, in 200ths. Linux counterpart:
+/// `vm.swappiness`. The rest is for anonymous memory, which the machine does not have.
 const FILE_SHARE: u64 = 200 - 60;
 
 impl Host<'_, '_> {
@@ -58,17 +57,17 @@ impl Host<'_, '_> {
         answer
     }
 
-    /// Records the end of a compaction, if one has moved pages.
+    /// Records the end of a compaction, if it has moved pages.
     fn end_compaction(&mut self) {
         if std::mem::take(&mut self.is_compacting) {
             self.record(self.mover, EventKind::CompactionEnd);
         }
     }
 
-    /// Scans up to `look_at` inactive pages and reclaims up to `wanted`.
-    fn shrink_inactive(&mut self, task: Task, look_at: u64, wanted: u64) -> Reclaimed {
+    /// Scans up to `scan_limit` inactive pages and reclaims up to `wanted`.
+    fn shrink_inactive(&mut self, task: Task, scan_limit: u64, wanted: u64) -> Reclaimed {
         let mut done = Reclaimed::default();
-        while done.scanned < look_at
+        while done.scanned < scan_limit
             && done.reclaimed < wanted
             && let Some(oldest) = self.users.oldest(List::Inactive)
         {
@@ -84,7 +83,7 @@ impl Host<'_, '_> {
         order.pages()
     }
 
-    /// Moves up to `most` active pages to the inactive list if that is short.
+    /// Moves up to `most` active pages to the inactive list, if the inactive list is short.
     ///
     /// Linux counterpart: `shrink_active_list`, `inactive_is_low`.
     fn age(&mut self, most: u64) {
@@ -113,8 +112,9 @@ impl Shrinker<HostPlatform> for Host<'_, '_> {
         self.age(part(self.users.listed(List::Active)).max(CLUSTER));
         let all = part(self.users.listed(List::Inactive) + self.users.listed(List::Active));
         let trims_cache = part(self.users.listed(List::Inactive)) > 0;
-        let look_at = if trims_cache || control.clean_only { all } else { (all * FILE_SHARE / 200).max(1) };
-        self.shrink_inactive(task, look_at, control.wanted)
+        let scan_limit =
+            if trims_cache || control.clean_only { all } else { (all * FILE_SHARE / 200).max(1) };
+        self.shrink_inactive(task, scan_limit, control.wanted)
     }
 
     fn reclaimable_pages(&mut self, _: u16, zone: ZoneType) -> u64 {
@@ -129,8 +129,8 @@ impl Relocate for Host<'_, '_> {
         self.users.at(pfn).is_some_and(|(_, size, used_for)| size == order && movable(used_for))
     }
 
-    /// Records what Linux's tracepoints tell: the free of the old place between the begin and the end of
-    /// compaction, nothing of the new place.
+    /// Records the same events as the tracepoints of Linux: a free of the old place between begin and end of
+    /// compaction, and nothing for the new place.
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
         let Some((handle, ..)) = self.users.at(from) else { return false };
         if !std::mem::replace(&mut self.is_compacting, true) {

@@ -9,11 +9,11 @@ use super::mmap_read::MmapRead;
 use super::plan::Plan;
 use crate::error::LabError;
 
-/// Why a trace was not generated.
+/// A trace could not be generated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
-    /// The plan cannot be carried out.
+    /// The plan is invalid, or the engine failed.
     #[error(transparent)]
     Lab(#[from] LabError),
     /// The trace cannot be written.
@@ -21,22 +21,22 @@ pub enum GenerateError {
     Trace(#[from] TraceError),
 }
 
-/// What was generated.
+/// The size of a generated trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Generation {
-    /// Events.
+    /// The number of events.
     pub events: u64,
-    /// Nanoseconds from the first snapshot to the last.
+    /// The time from the first snapshot to the last, in nanoseconds.
     pub time_ns: u64,
 }
 
-/// Events that are written at once.
+/// The number of events that are written at once.
 const BATCH: usize = 1 << 16;
 
 /// Generates a trace into a sink, and returns the sink.
 ///
 /// # Errors
-/// As [`Plan::check`]; errors of writing.
+/// The errors of [`Plan::check`] and of writing.
 pub fn write<W: Write>(
     plan: &Plan,
     sink: W,

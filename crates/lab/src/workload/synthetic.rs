@@ -1,7 +1,7 @@
-//! Traces of a small made-up workload, for tests and benchmarks.
+//! Traces of a small synthetic workload, for tests and benchmarks.
 //!
-//! Processes that fork and exit, a page cache that fills what is left and is reclaimed from its
-//! oldest end, slabs in bursts, and transparent huge pages that are freed whole or page by page.
+//! Processes fork and exit. The page cache fills the remaining memory, and its oldest pages are
+//! reclaimed. Slabs are allocated in bursts. Transparent huge pages are freed whole or page by page.
 //! The same seed gives the same trace.
 
 use std::collections::VecDeque;
@@ -11,27 +11,27 @@ use freehold_trace::{
     ByOrder, Ending, EventLog, Origin, PageTypeInfo, PageTypeZone, Pageset, Snapshot, ZoneSnapshot,
 };
 
-use super::host::{Ask, Ground, HUGE, Host, Task, on_a_host};
+use super::host::{Ground, HUGE, Host, PageRequest, Task, on_a_host};
 use super::users::{Handle, Use};
 use crate::error::LabError;
 use crate::trace::Trace;
 
-/// A small workload to generate.
+/// A small synthetic workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Synthetic {
     /// The seed of all random numbers.
     pub seed: u64,
-    /// About how many events to record.
+    /// The approximate number of events.
     pub events: usize,
-    /// Pages of the machine, in two zones.
+    /// The number of pages of the machine, in two zones.
     pub pages: u64,
-    /// CPUs of the machine.
+    /// The number of CPUs of the machine.
     pub cpus: u16,
-    /// Reclaim keeps 1 / `free_fraction` of the pages free. The larger it is, the more requests fall back.
+    /// Reclaim keeps 1 / `free_fraction` of the pages free. A larger value causes more fallbacks.
     pub free_fraction: u64,
     /// The allocator of the machine.
     pub era: Era,
-    /// The bytes of a page.
+    /// The size of a page in bytes.
     pub page_bytes: u64,
     /// The largest order.
     pub max_order: Order,
@@ -59,7 +59,7 @@ impl Synthetic {
     /// Generates the trace.
     ///
     /// # Errors
-    /// A machine without pages or without CPUs.
+    /// The machine has no pages or no CPUs.
     pub fn generate(&self) -> Result<Generated, LabError> {
         let mut start = Snapshot { zones: zones(self), ..Snapshot::default() };
         let mut counts = PageTypeZone::default();
@@ -92,13 +92,13 @@ impl Synthetic {
 /// A generated trace in memory.
 #[derive(Clone, Debug, Default)]
 pub struct Generated {
-    /// Where it comes from.
+    /// The origin of the trace.
     pub origin: Origin,
-    /// The machine at the start.
+    /// The state of the machine at the start.
     pub start: Snapshot,
     /// The events.
     pub events: EventLog,
-    /// The machine at the end.
+    /// The state of the machine at the end.
     pub ending: Ending,
 }
 
@@ -157,7 +157,7 @@ fn zones(workload: &Synthetic) -> Vec<ZoneSnapshot> {
     vec![zone("DMA32", 0x1000, low, high / 256), zone("Normal", 0x10_0000 + 64, high, 0)]
 }
 
-/// The workload's state. It reclaims by itself, so that a fixed part of memory is free.
+/// The state of the workload. The workload itself reclaims, to keep a fixed part of memory free.
 struct Driver {
     pages: u64,
     keep_free: u64,
@@ -196,13 +196,13 @@ impl Driver {
     /// Starts a process with stack, page tables and anonymous memory, and may end another one.
     fn fork(&mut self, host: &mut Host<'_, '_>, task: Task) {
         let mut blocks = Vec::new();
-        let stack = Ask { order: Order::new(2).unwrap_or(Order::ZERO), ..Ask::STACK };
+        let stack = PageRequest { order: Order::new(2).unwrap_or(Order::ZERO), ..PageRequest::STACK };
         blocks.extend(host.alloc(task, stack));
         for _ in 0..4 + host.random.below(8) {
-            blocks.extend(host.alloc(task, Ask::PAGE_TABLE));
+            blocks.extend(host.alloc(task, PageRequest::PAGE_TABLE));
         }
         for _ in 0..40 + host.random.below(200) {
-            blocks.extend(host.alloc(task, Ask::ANON));
+            blocks.extend(host.alloc(task, PageRequest::ANON));
         }
         self.processes.push(blocks);
         if self.processes.len() as u64 > 8 + self.pages / 2048 {
@@ -215,7 +215,7 @@ impl Driver {
 
     fn read_files(&mut self, host: &mut Host<'_, '_>, task: Task) {
         for _ in 0..32 + host.random.below(160) {
-            self.page_cache.extend(host.alloc(task, Ask::WRITTEN));
+            self.page_cache.extend(host.alloc(task, PageRequest::WRITTEN));
         }
     }
 
@@ -228,7 +228,7 @@ impl Driver {
         let order = Order::new([0, 0, 1, 3][host.random.below(4) as usize]).unwrap_or(Order::ZERO);
         let burst = 1 + host.random.below(400 >> order.get());
         for _ in 0..burst {
-            self.slabs.extend(host.alloc(task, Ask { order, gfp, used_for: Use::Slab }));
+            self.slabs.extend(host.alloc(task, PageRequest { order, gfp, used_for: Use::Slab }));
         }
         while self.slabs.len() as u64 > self.pages / 8 {
             for _ in 0..host.random.below(600) {
@@ -243,7 +243,8 @@ impl Driver {
     }
 
     fn use_huge_pages(&mut self, host: &mut Host<'_, '_>, task: Task) {
-        let huge = Ask { order: self.huge_order, gfp: GfpFlags::TRANSHUGE_LIGHT, used_for: Use::Pinned };
+        let huge =
+            PageRequest { order: self.huge_order, gfp: GfpFlags::TRANSHUGE_LIGHT, used_for: Use::Pinned };
         for _ in 0..=host.random.below(4) {
             self.huge.extend(host.alloc(task, huge));
         }
@@ -257,7 +258,7 @@ impl Driver {
         }
     }
 
-    /// Frees the oldest page cache when little memory is free, as kswapd does.
+    /// Frees the oldest page cache if little memory is free, as kswapd does.
     fn reclaim(&mut self, host: &mut Host<'_, '_>) {
         if host.free_pages() > self.keep_free {
             return;

@@ -6,9 +6,9 @@ use freehold_trace::FrameUse;
 /// The use of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Use {
-    /// Page cache: movable, can be dropped.
+    /// Page cache: movable and reclaimable.
     File,
-    /// Anonymous memory without swap, memory of a device or a driver: movable, not reclaimable.
+    /// Anonymous memory without swap, memory of a device or driver: movable, not reclaimable.
     Pinned,
     /// Slab objects.
     Slab,
@@ -19,7 +19,7 @@ pub(super) enum Use {
 }
 
 impl Use {
-    /// Returns the use as a recorder sees it.
+    /// Returns the use as in `/proc/kpageflags`.
     pub(super) fn seen(self) -> FrameUse {
         match self {
             Self::File => FrameUse::Movable,
@@ -31,7 +31,7 @@ impl Use {
     }
 }
 
-/// A block. The handle stays valid when its pages are moved or reclaimed.
+/// A handle of a block. It stays valid when pages of the block are moved or reclaimed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Handle(u32);
 
@@ -39,7 +39,7 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// First frame; [`NONE`] if the pages were reclaimed.
+    /// The first frame; [`NONE`] if the pages were reclaimed.
     pfn: u32,
     order: Order,
     used_for: Use,
@@ -74,12 +74,12 @@ pub(super) struct Users {
     /// The block that starts at each frame.
     by_frame: Vec<u32>,
     lists: [Ends; 2],
-    /// The frame behind each zone, and the zone's pages on lists.
+    /// The frame after each zone, and the pages of the zone on lists.
     zones: Vec<(u64, u64)>,
 }
 
 impl Users {
-    /// Returns the users of a machine with these frames, all of them free.
+    /// Returns the users of a machine with these frames, all free.
     pub(super) fn new(frames: std::ops::Range<u64>, zone_ends: Vec<u64>) -> Self {
         let by_frame = vec![NONE; (frames.end - frames.start) as usize];
         let lists = [Ends { newest: NONE, oldest: NONE, pages: 0 }; 2];
@@ -112,19 +112,19 @@ impl Users {
         Handle(number)
     }
 
-    /// Removes a block. Returns its first frame and order; `None` if its pages were reclaimed before.
+    /// Removes a block. Returns its first frame and order; `None` if its pages were already reclaimed.
     pub(super) fn remove(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         let gone = self.take_frame(handle);
         self.vacant.push(handle.0);
         gone
     }
 
-    /// Takes the pages of a block away, as reclaim does; its handle stays valid.
+    /// Removes the pages of a block, as reclaim does; its handle stays valid.
     pub(super) fn evict(&mut self, handle: Handle) -> Option<(Pfn, Order)> {
         self.take_frame(handle)
     }
 
-    /// Gives a reclaimed block a page again.
+    /// Assigns a new page to a reclaimed block.
     pub(super) fn revive(&mut self, handle: Handle, pfn: Pfn) {
         let block = &mut self.blocks[handle.0 as usize];
         block.pfn = pfn.0 as u32;
@@ -147,7 +147,7 @@ impl Users {
         Some((Handle(number), block.order, block.used_for))
     }
 
-    /// Notes that a block was moved to `to`.
+    /// Records that a block was moved to `to`.
     pub(super) fn moved(&mut self, handle: Handle, to: Pfn) {
         let Block { pfn, order, list, .. } = self.blocks[handle.0 as usize];
         let from = Pfn(pfn.into());
@@ -190,12 +190,12 @@ impl Users {
         self.zones[zone].1
     }
 
-    /// Returns the page of a list that has been on it longest.
+    /// Returns the oldest page of a list.
     pub(super) fn oldest(&self, list: List) -> Option<Handle> {
         Some(self.lists[list as usize].oldest).filter(|&number| number != NONE).map(Handle)
     }
 
-    /// Returns true if a page was used since the last call for it.
+    /// Returns true if a page was used since the last call for this page.
     pub(super) fn take_referenced(&mut self, handle: Handle) -> bool {
         std::mem::take(&mut self.blocks[handle.0 as usize].is_referenced)
     }
@@ -211,7 +211,7 @@ impl Users {
         Pfn(self.blocks[handle.0 as usize].pfn.into())
     }
 
-    /// Returns first frame, order and use of every block with pages.
+    /// Returns the first frame, order and use of every block with pages.
     pub(super) fn present(&self) -> impl Iterator<Item = (Pfn, Order, Use)> + '_ {
         self.by_frame.iter().filter(|&&number| number != NONE).map(|&number| {
             let block = &self.blocks[number as usize];
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_outlives_moves_and_reclaim() {
+    fn handles_stay_valid_after_moves_and_reclaim() {
         let mut users = Users::new(100..200, vec![130, 200]);
         let page = users.add(Pfn(110), Order::ZERO, Use::File);
         let other = users.add(Pfn(111), Order::ZERO, Use::File);

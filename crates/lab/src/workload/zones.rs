@@ -1,25 +1,25 @@
-//! The zones of a made-up machine, with the settings that Linux would compute for them.
+//! The zones of a generated machine, with the settings that Linux would compute.
 
 use freehold::{PCP_TYPES, PerCpuSettings, Pfn, Sysctls, ZoneConfig, ZoneType};
 use freehold_trace::{Pageset, Snapshot, ZoneSnapshot};
 
-/// The first frame of memory: frames below belong to the firmware and `ZONE_DMA`.
+/// The first frame of memory. Lower frames belong to the firmware and `ZONE_DMA`.
 const FIRST_PFN: u64 = 0x1000;
 
-/// The most pages below 4 GiB: the fourth GiB belongs to devices.
+/// The largest number of pages below 4 GiB. The fourth GiB belongs to devices.
 const BELOW_4_GIB: u64 = 0xc_0000 - FIRST_PFN;
 
 /// The first frame of `ZONE_NORMAL` on x86-64.
 const FIRST_NORMAL: u64 = 0x10_0000;
 
-/// Pages of a pageblock on x86-64.
+/// The number of pages in a pageblock on x86-64.
 const PAGEBLOCK: u64 = 512;
 
 const KIB_A_PAGE: u64 = 4;
 
 /// Returns the start of an x86-64 machine with `pages` pages: up to 3 GiB in DMA32, the rest in Normal.
 ///
-/// The watermarks are those of a machine with transparent huge pages, for which khugepaged raises
+/// The watermarks are those of a machine with transparent huge pages, where khugepaged raises
 /// `min_free_kbytes`. Linux counterpart: `set_recommended_min_free_kbytes`.
 pub(super) fn made_up(pages: u64, cpus: u16) -> Snapshot {
     let low = pages.min(BELOW_4_GIB);
@@ -50,7 +50,7 @@ fn zone_snapshot(zone: &ZoneConfig, cpus: u16) -> ZoneSnapshot {
         high_max: high_max.into(),
         ..Pageset::default()
     };
-    // x86-64 has no highmem.
+    // x86-64 has no `ZONE_HIGHMEM`.
     let columns = ZoneType::ALL.into_iter().filter(|&kind| kind != ZoneType::HighMem);
     ZoneSnapshot {
         name: zone.kind.name().to_owned(),
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_those_of_linux() {
+    fn watermarks_match_linux() {
         // 4 GiB with transparent huge pages: 45 056 KiB, as khugepaged recommends for two zones.
         let start = made_up(1 << 20, 4);
         let marks: u64 = start.zones.iter().map(|zone| zone.watermark_min).sum();

@@ -11,7 +11,7 @@ use freehold_trace::{
     WriteOptions, ZoneSnapshot,
 };
 
-/// Pages of the small machine.
+/// The number of pages of the small machine.
 pub(crate) const PAGES: u64 = 4096;
 
 /// The order with this number.
@@ -19,7 +19,7 @@ pub(crate) fn order(value: u8) -> Order {
     Order::new(value).expect("an order up to 10")
 }
 
-/// A machine of one zone, all free, whose per-CPU lists keep nothing.
+/// A machine of one zone, all free, whose per-CPU lists keep no pages.
 pub(crate) fn machine() -> Snapshot {
     let set = Pageset { batch: 1, ..Pageset::default() };
     let zone = ZoneSnapshot {
@@ -31,39 +31,39 @@ pub(crate) fn machine() -> Snapshot {
         ..ZoneSnapshot::default()
     };
     let occupancy = vec![Run { start: Pfn(0), pages: PAGES, used_for: FrameUse::Free }];
-    // Set by the user: otherwise the lists would be tuned.
+    // Set by the user, otherwise the lists would be tuned automatically.
     let sysctl = [("percpu_pagelist_high_fraction".to_owned(), PAGES.to_string())].into();
-    // Taken after the scripts' first second, so that their first frees tell of the start.
+    // The snapshot is one second after the start of the scripts, so that their first frees affect the start state.
     Snapshot { time_ns: 1_000_000_000, zones: vec![zone], occupancy, sysctl, ..Snapshot::default() }
 }
 
-/// Events, one a microsecond.
+/// Events, one in each microsecond.
 #[derive(Default)]
 pub(crate) struct Script {
-    /// What has been added so far.
+    /// The events so far.
     pub(crate) events: Vec<Event>,
 }
 
 impl Script {
-    /// Adds an event on CPU 0, a microsecond behind the last.
+    /// Adds an event on CPU 0, one microsecond after the last.
     pub(crate) fn push(mut self, kind: EventKind) -> Self {
         let time_ns = self.events.last().map_or(0, |event| event.time_ns) + 1000;
         self.events.push(Event { time_ns, cpu: 0, pid: 0, kind });
         self
     }
 
-    /// A movable block is allocated.
+    /// Adds the allocation of a movable block.
     pub(crate) fn alloc(self, pfn: u64, size: u8) -> Self {
         let (migratetype, gfp) = (Migratetype::Movable, GfpFlags::HIGHUSER_MOVABLE);
         self.push(EventKind::Alloc { pfn: Some(Pfn(pfn)), order: order(size), migratetype, gfp })
     }
 
-    /// A block is freed.
+    /// Adds the free of a block.
     pub(crate) fn free(self, pfn: u64, size: u8) -> Self {
         self.push(EventKind::Free { pfn: Pfn(pfn), order: order(size) })
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub(crate) fn wait_ns(mut self, ns: u64) -> Self {
         if let Some(last) = self.events.last_mut() {
             last.time_ns += ns;

@@ -76,11 +76,8 @@ fn repair(advice: &Advice<'_>, steps: &[RepairStep]) -> String {
 
 /// Returns the command that repairs; `None` for a choice of memory that it does not take.
 fn command(request: &BlockRequest) -> Option<String> {
-    let mut command = format!(
-        "freehold repair --size {} --blocks {}",
-        SizeText(request.block_bytes).short(),
-        request.blocks
-    );
+    let mut command =
+        format!("freehold repair --need {}={}", SizeText(request.block_bytes).short(), request.blocks);
     let allowed = request.allowed_nodes.as_ref();
     let only = allowed.filter(|nodes| nodes.len() == 1).and_then(|nodes| nodes.first().copied());
     if let Some(node) = request.node.or(only) {

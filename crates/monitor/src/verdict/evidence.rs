@@ -26,7 +26,7 @@ pub struct Evidence<'a> {
     pub ranges: RangeRules,
     /// The CPU that will compact; `None` if it may be any.
     pub compacting_cpu: Option<u32>,
-    /// True if CPUs' lists can be bounded while memory is compacted, as `freehold repair` and `freehold check --try` do.
+    /// True if CPUs' lists can be bounded while memory is compacted, as `freehold repair` and `freehold check --verify` do.
     pub bounds_lists: bool,
     /// Names of holders of memory.
     pub names: &'a Names,

@@ -22,7 +22,7 @@ pub(super) fn relief(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     let names = evidence.names;
     if names.unread {
         return vec![format!(
-            "`freehold check --size {}` says who holds it",
+            "`freehold check --need {}` says who holds it",
             SizeText(verdict.request.block_bytes).short()
         )];
     }

@@ -10,35 +10,35 @@ use crate::engine::{Image, Player, Watched, Witness};
 use crate::script::{Op, Script, Step};
 use crate::transcript::{Transcript, TranscriptError, Word};
 
-/// The outcome of comparing a transcript with the engine.
+/// The result of comparing a transcript with the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Every word is the same.
+    /// The kernel and the engine wrote the same words.
     Same {
-        /// Operations that were compared.
+        /// The number of operations that were compared.
         operations: u64,
-        /// Words that were compared.
+        /// The number of words that were compared.
         words: u64,
     },
-    /// They differ.
+    /// The kernel and the engine wrote different words.
     Differs(Box<Divergence>),
 }
 
-/// How a transcript is compared with the engine.
+/// The options of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CheckOptions {
     /// Switches that replace those of the kernel's own era.
     pub switches: Option<Switches>,
-    /// True if the requests go through an `Exclusive`, not through the CPU lists' locks.
+    /// True if the requests go through an `Exclusive` and not through the locks of the CPUs' lists.
     pub owned: bool,
-    /// How many operations lie between two checks of the engine's invariants; `None` checks never.
+    /// The number of operations between two checks of the engine's invariants; `None` for no checks.
     pub check_every: Option<usize>,
 }
 
-/// Plays a script on the engine, from the state in which the kernel started, and compares.
+/// Plays a script on the engine, from the start state of the kernel, and compares the engine's words with the kernel's.
 ///
 /// # Errors
-/// If the transcript cannot be used, see [`TranscriptError`]. A difference is not an error.
+/// [`TranscriptError`] if the transcript cannot be used. A difference is not an error.
 pub fn check(
     script: &Script,
     transcript: &mut Transcript<impl Read>,
@@ -108,7 +108,7 @@ pub fn check(
     }
 }
 
-/// Reads what the kernel wrote about one operation; returns its text if there is one.
+/// Reads the kernel's words of one operation. Returns the text if the operation has one.
 fn read_operation(
     transcript: &mut Transcript<impl Read>,
     step: Step,

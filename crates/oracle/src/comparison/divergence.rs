@@ -9,24 +9,24 @@ use crate::transcript::Word;
 /// The first difference between a kernel and the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Divergence {
-    /// Index of the operation; the number of operations if the final states differ.
+    /// The index of the operation, or the number of operations if the final states differ.
     pub operation: usize,
-    /// The operation.
+    /// The operation; `None` if states differ.
     pub step: Option<Step>,
-    /// What the kernel wrote about it.
+    /// The kernel's words of the operation.
     pub kernel: Vec<Word>,
-    /// What the engine wrote about it.
+    /// The engine's words of the operation.
     pub engine: Vec<Word>,
     /// The kernel's and the engine's text, if they differ.
     pub texts: Option<(String, String)>,
-    /// The state before the operation, if the script dumps it there. It is the same on both sides.
+    /// The state before the operation, if the script dumps it there. It is the same in the kernel and the engine.
     pub before: Option<Vec<Word>>,
     /// The kernel's and the engine's state after the operation, if the script dumps it there.
     pub after: Option<(Vec<Word>, Vec<Word>)>,
 }
 
 impl Divergence {
-    /// Returns the first word that differs: its index, the kernel's and the engine's.
+    /// Returns the index of the first word that differs, the kernel's word and the engine's word.
     pub fn first_difference(&self) -> (usize, Option<Word>, Option<Word>) {
         let at = self.kernel.iter().zip(&self.engine).take_while(|(kernel, engine)| kernel == engine).count();
         (at, self.kernel.get(at).copied(), self.engine.get(at).copied())

@@ -1,4 +1,4 @@
-//! The comparison: a script and a kernel's transcript of it come in, the engine's first difference, if any, goes out.
+//! The comparison: a script and a kernel's transcript of it come in; the engine's first difference goes out, if any.
 //!
 //! `state_summary.rs` makes a difference readable.
 

@@ -1,4 +1,4 @@
-//! Formats a zone's state for people.
+//! Formats a zone's state for human readers.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use freehold::{Migratetype, Order};
 
 use crate::transcript::Word;
 
-/// The most blocks of a list that are shown, from its start.
+/// The number of blocks shown from the head of each list.
 const SHOWN: usize = 6;
 
-/// The words of a state; each number or list is a line.
+/// Formats the words of a state. Each number and each list is one line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StateSummary<'w>(pub(super) &'w [Word]);
 

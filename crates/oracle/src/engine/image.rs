@@ -1,4 +1,4 @@
-//! A zone's state from a dump: reads it and restores it into the engine.
+//! Reads the dump of a zone's state, and restores it into the engine.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use freehold::{
 use super::numbers::{Numbers, value};
 use crate::transcript::{Transcript, TranscriptError, Word};
 
-/// The most pages of a zone in a valid dump. The oracle's largest zone has a sixteenth of it.
+/// The most pages of a zone in a valid dump: 16 times those of the oracle's largest zone.
 const LARGEST_ZONE: u64 = 1 << 24;
 
 /// A dump of a zone.
@@ -48,7 +48,7 @@ impl Image {
         }
     }
 
-    /// Adds the words of the dump on which later answers depend, as a [`Writer`] writes them.
+    /// Adds the words of the dump that later results depend on, as a [`Writer`] writes them.
     pub(crate) fn state_words(&self, words: &mut Vec<Word>) {
         words.extend(value::STATE.map(|field| Word::Value { field, value: self.numbers.zone(field) }));
         for (cpu, values) in self.numbers.cpus.iter().enumerate() {
@@ -191,7 +191,7 @@ impl Image {
     }
 }
 
-/// Returns the runs of frames that are not taken: first frame and length.
+/// Returns the runs of frames that are not taken, as first frame and length.
 fn runs(taken: &[bool]) -> Vec<(u64, u64)> {
     let mut runs = Vec::new();
     let mut at = 0;

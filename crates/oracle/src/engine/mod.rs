@@ -1,7 +1,7 @@
-//! The engine in the kernel's place: a dumped state and steps come in, the words that the oracle would write go out.
+//! The engine in place of the kernel: a dumped state and steps come in; the words that the oracle would write go out.
 //!
-//! `image.rs` restores the dump into an engine, with the settings of `numbers.rs`. `player.rs` does each step, `movers.rs` moves
-//! pages, `witness.rs` receives the engine's events, and `writer.rs` writes the words.
+//! `image.rs` restores the dump into an engine, with the settings of `numbers.rs`. `player.rs` plays each step,
+//! `movers.rs` moves pages, `witness.rs` receives the engine's events, and `writer.rs` writes the words.
 
 mod image;
 mod movers;

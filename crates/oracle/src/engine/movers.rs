@@ -1,4 +1,4 @@
-//! Moves blocks as the kernel with the oracle does.
+//! Moves blocks in the same way as the kernel with the oracle.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use freehold::{Order, Pfn, Relocate};
 use super::witness::Witness;
 use crate::transcript::Word;
 
-/// The contents of a slot.
+/// The block in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockInUse {
     pub(super) pfn: Pfn,
@@ -29,7 +29,7 @@ impl Movable {
     }
 }
 
-/// Moves pages from slot to slot's new place, and tells of each.
+/// Moves the pages in slots to new places, and records each move as words.
 pub(super) struct Mover<'p> {
     pub(super) movable: &'p mut Movable,
     pub(super) slots: &'p mut [Option<BlockInUse>],

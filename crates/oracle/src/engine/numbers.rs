@@ -1,4 +1,4 @@
-//! A zone's numbers and those of its per-CPU lists, as words hold them.
+//! The numbers of a zone and of its per-CPU lists, as in words.
 
 use freehold::{PerCpuSettings, PerCpuState, Watermarks, ZoneState};
 
@@ -64,7 +64,7 @@ pub(super) const BELOW_HIGH: u64 = 4;
 pub(super) const PREVIOUS_FREE_HIGH_ORDER: u64 = 1;
 pub(super) const FLUSH_NEEDS_BATCH: u64 = 2;
 
-/// A zone's settings from words.
+/// The numbers of a zone, read from words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     zone: [u64; value::COUNT],
@@ -74,7 +74,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Takes the number from a word. Returns true if the word holds one.
+    /// Takes the number from a word. Returns true if the word has a number.
     pub(crate) fn take(&mut self, word: Word) -> bool {
         match word {
             Word::Value { field, value } if usize::from(field) < value::COUNT => {

@@ -1,4 +1,4 @@
-//! Plays a script on the engine and writes the words that the oracle would write.
+//! Plays a script on the engine, and writes the words that the oracle would write.
 
 use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
 
@@ -9,7 +9,7 @@ use super::writer::Writer;
 use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
 use crate::transcript::{Digest, Word};
 
-/// Locks with a witness of the engine's tracepoints.
+/// The platform of the engine, with a witness of its events.
 pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
 
 const EBUSY: u16 = 16;
@@ -21,17 +21,16 @@ pub(crate) struct Player<'e, 'm> {
     witness: &'e Witness,
     slots: Vec<Option<BlockInUse>>,
     movable: Movable,
-    /// True if the requests go through an `Exclusive`, not through the CPU lists' locks.
+    /// True if the requests go through an `Exclusive` and not through the locks of the CPUs' lists.
     owned: bool,
-    /// The values that were last written.
+    /// The numbers that were written last.
     written: [u64; value::CHANGING.len()],
     words: Vec<Word>,
     text: Option<String>,
 }
 
 impl<'e, 'm> Player<'e, 'm> {
-    /// Returns a player on an engine that `witness` watches. Earlier events of the engine are
-    /// dropped.
+    /// Returns a player on an engine whose events `witness` records. Earlier events are dropped.
     pub(crate) fn new(
         memory: &'e Memory<'m, Watched>,
         witness: &'e Witness,
@@ -49,12 +48,12 @@ impl<'e, 'm> Player<'e, 'm> {
         &self.writer
     }
 
-    /// Returns the numbers that the engine was told.
+    /// Returns the numbers that the kernel recorded.
     pub(crate) fn recorded(&self) -> &Numbers {
         &self.writer.recorded
     }
 
-    /// Tells the engine new numbers, which the next step sets.
+    /// Takes new numbers that the kernel recorded. The next step sets them in the engine.
     pub(crate) fn record(&mut self, recorded: Numbers) {
         self.writer.recorded = recorded;
     }
@@ -116,7 +115,7 @@ impl<'e, 'm> Player<'e, 'm> {
         }
     }
 
-    fn in_use(&mut self, slot: u32) -> Option<BlockInUse> {
+    fn take(&mut self, slot: u32) -> Option<BlockInUse> {
         self.slots.get_mut(slot as usize)?.take()
     }
 
@@ -136,14 +135,14 @@ impl<'e, 'm> Player<'e, 'm> {
         Request { cpu: step.cpu.into(), node: 0, order, gfp }
     }
 
-    /// Makes the step's call. Returns what the caller learns.
+    /// Makes the step's call. Returns the words of its result.
     fn call(&mut self, step: Step) -> Vec<Word> {
         let memory = self.writer.memory;
         let zone = self.writer.zone();
         match step.op {
             Op::Alloc { order, gfp } => match self.alloc(Self::request(step, order, gfp)) {
                 Ok(pfn) => {
-                    // A module's page is not on the LRU until it is marked.
+                    // In the kernel, a page of the oracle's module is not on the LRU until a step marks it.
                     let _ = zone.set_movable(pfn, false);
                     self.fill(step.slot, BlockInUse { pfn, order });
                     vec![Word::Answer { pfn }]
@@ -151,7 +150,7 @@ impl<'e, 'm> Player<'e, 'm> {
                 Err(_) => vec![Word::Refused],
             },
             Op::Free => {
-                if let Some(in_use) = self.in_use(step.slot) {
+                if let Some(in_use) = self.take(step.slot) {
                     self.movable.set(in_use, step.slot, false);
                     let freed = self.free(step.cpu.into(), in_use);
                     debug_assert!(freed.is_ok(), "{step}: {freed:?}");
@@ -221,7 +220,7 @@ impl<'e, 'm> Player<'e, 'm> {
     }
 
     fn split(&mut self, slot: u32) {
-        let Some(in_use) = self.in_use(slot) else { return };
+        let Some(in_use) = self.take(slot) else { return };
         let split = self.writer.memory.split(in_use.pfn, in_use.order, Order::ZERO);
         debug_assert!(split.is_ok(), "{split:?}");
         for page in 0..in_use.order.pages() {
@@ -229,7 +228,7 @@ impl<'e, 'm> Player<'e, 'm> {
         }
     }
 
-    /// Tidies pageblocks. Returns those that got another type.
+    /// Tidies pageblocks. Returns the pageblocks whose type changed.
     fn tidy(&mut self, cpu: u8, pages: u32) -> Vec<Word> {
         let (memory, zone) = (self.writer.memory, self.writer.zone());
         let types = || self.writer.blocks().filter_map(|(block, pfn)| Some((block, zone.block_type(pfn)?)));
@@ -247,7 +246,8 @@ impl<'e, 'm> Player<'e, 'm> {
         Word::Digest(digest.finish())
     }
 
-    /// The new numbers come from the kernel: computing them is not part of the allocator.
+    /// Sets the numbers that follow from a tunable. They come from the kernel, because the allocator does not compute
+    /// them.
     fn set(&mut self, tunable: Tunable, _value: u64) {
         let zone = self.writer.zone();
         let recorded = &self.writer.recorded;
@@ -337,7 +337,7 @@ impl Player<'_, '_> {
             Op::BuddyInfo => memory.write_buddyinfo(&mut text),
             _ => memory.write_pagetypeinfo(&mut text, PageTypeRows::default()),
         };
-        debug_assert!(written.is_ok(), "a string takes everything");
+        debug_assert!(written.is_ok(), "writing to a string never fails");
         let bytes = text.len() as u64;
         self.text = Some(text);
         Word::Text { bytes }

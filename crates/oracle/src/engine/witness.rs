@@ -1,4 +1,4 @@
-//! Records the engine's tracepoints as words.
+//! Records the engine's events as words.
 
 use std::cell::RefCell;
 

@@ -8,10 +8,10 @@ use super::numbers::{
 };
 use crate::transcript::Word;
 
-/// Writes an engine's zone in the words of the oracle.
+/// Writes the state of an engine's zone in the words of the oracle.
 pub(crate) struct Writer<'e, 'm, L: Platform> {
     pub(super) memory: &'e Memory<'m, L>,
-    /// Numbers that the engine was told.
+    /// The numbers that the kernel recorded.
     pub(super) recorded: Numbers,
 }
 
@@ -71,7 +71,7 @@ impl<'m, L: Platform> Writer<'_, 'm, L> {
         }
     }
 
-    /// Writes everything on which later answers depend.
+    /// Writes all state that later results depend on.
     pub(crate) fn state(&self, write: &mut impl FnMut(Word)) {
         for field in value::STATE {
             write(Word::Value { field, value: self.value(field) });

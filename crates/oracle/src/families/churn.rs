@@ -4,7 +4,7 @@ use freehold::GfpFlags;
 
 use super::building::{Builder, Kind};
 
-/// Orders weighted by how often real machines ask for them.
+/// Orders weighted by their frequency on real machines.
 pub(super) const USUAL_ORDERS: [(u32, u8); 11] =
     [(600, 0), (120, 1), (80, 2), (80, 3), (24, 4), (12, 5), (8, 6), (5, 7), (3, 8), (4, 9), (1, 10)];
 
@@ -12,10 +12,10 @@ pub(super) const USUAL_ORDERS: [(u32, u8); 11] =
 pub(super) const ALL_ORDERS: [(u32, u8); 11] =
     [(1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7), (1, 8), (1, 9), (1, 10)];
 
-/// Single pages only.
+/// Only single pages.
 pub(super) const PAGES: [(u32, u8); 1] = [(1, 0)];
 
-/// The orders that per-CPU lists hold.
+/// The orders with per-CPU lists.
 pub(super) const PERCPU_ORDERS: [(u32, u8); 5] = [(8, 0), (4, 1), (3, 2), (4, 3), (1, 9)];
 
 /// The mix of requests.
@@ -24,7 +24,7 @@ pub(super) struct Mix {
     pub(super) orders: &'static [(u32, u8)],
     /// Weights of the kinds.
     pub(super) kinds: [(u32, Kind); 3],
-    /// Percent of requests with special access to reserves.
+    /// The percentage of requests with special access to reserves.
     pub(super) special: u32,
 }
 
@@ -47,14 +47,14 @@ impl Mix {
     }
 }
 
-/// Allocates and frees in runs, so that `percent` of the zone is held on average.
+/// Allocates and frees in runs, so that `percent` of the zone is in use on average.
 pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
     let aim = b.share(percent);
     let longest = b.pick(&[1, 4, 30, 200]);
     b.phase(steps, |b| {
         while !b.done() {
             let run = b.rng.usize(1..=longest);
-            let below = b.unmovable_pages() < aim;
+            let below = b.pages_in_use() < aim;
             if b.with_probability(if below { 75 } else { 25 }) || b.in_use.is_empty() {
                 for _ in b.times(run) {
                     let (order, gfp, _) = mix.request(b);
@@ -64,15 +64,15 @@ pub(super) fn churn(b: &mut Builder, mix: &Mix, percent: u64, steps: usize) {
                 let leaving = b.leaving();
                 b.free_in_use(b.times(run).len(), leaving);
             }
-            // Without free slots no step was written, and none would ever be.
-            if b.unmovable_pages() > b.zone.pages() * 2 {
+            // Without free slots this loop would add no step, and never end.
+            if b.pages_in_use() > b.zone.pages() * 2 {
                 b.relieve(100);
             }
         }
     });
 }
 
-/// Uses mixes at several fill levels.
+/// Allocates and frees with random mixes at several fill levels.
 pub(super) fn mixed_orders(b: &mut Builder) {
     let mix = Mix::any(b);
     let percent = b.pick(&[5, 25, 50, 75, 90, 97, 105]);

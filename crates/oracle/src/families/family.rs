@@ -8,17 +8,17 @@ use crate::script::Script;
 /// A kind of script.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Family {
-    /// Each order by itself.
+    /// Each order alone.
     SingleOrders,
     /// All orders and types, with random lifetimes, at several fill levels.
     MixedOrders,
-    /// Requests until memory is exhausted, with different access to the reserves.
+    /// Requests until memory is exhausted, with various access to the reserves.
     Exhaustion,
     /// Scattered free pages, then requests of higher orders.
     Fragmentation,
-    /// Pages of one type that keep another type from pageblocks.
+    /// Pages of one type, and requests of other types that need its pageblocks.
     TypePressure,
-    /// Pageblocks that are about half free, in zones with unaligned ends.
+    /// Pageblocks that are about half free, so that claims are refused or not, in zones with unaligned ends.
     Refusals,
     /// Per-CPU lists at their limits.
     PerCpu,
@@ -32,7 +32,7 @@ pub enum Family {
     Settings,
     /// The other families in zones from 64 MiB to 4 GiB with unaligned ends.
     OddZones,
-    /// Two CPUs in a fixed order.
+    /// Two CPUs that take turns in a fixed order.
     TwoCpus,
     /// All calls in random order.
     Fuzz,
@@ -40,7 +40,7 @@ pub enum Family {
     Tidying,
 }
 
-/// How a family's scripts are written.
+/// The recipe for a family's scripts.
 struct Recipe {
     family: Family,
     name: &'static str,
@@ -50,7 +50,7 @@ struct Recipe {
     write: fn(&mut Builder),
 }
 
-/// Which of the calls that exclude each other a family makes: marks or ranges.
+/// The kind of calls that a family makes: marks or ranges, which exclude each other in one script.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Calls {
     /// Marks only.
@@ -71,7 +71,7 @@ const fn recipe(
     Recipe { family, name, memory_mib, calls, write }
 }
 
-/// In the order of [`Family`]'s variants.
+/// The recipes, in the order of [`Family`]'s variants.
 const RECIPES: [Recipe; 15] = [
     recipe(Family::SingleOrders, "single-orders", &[128, 256], Calls::Marks, orders::single),
     recipe(Family::MixedOrders, "mixed-orders", &[128, 256], Calls::Marks, churn::mixed_orders),
@@ -107,12 +107,13 @@ impl Family {
         self.recipe().name
     }
 
-    /// Returns the family of this name.
+    /// Returns the family with this name, or `None` for any other name.
     pub fn from_name(name: &str) -> Option<Self> {
         RECIPES.iter().find(|recipe| recipe.name == name).map(|recipe| recipe.family)
     }
 
-    /// Returns the families that need no more CPUs than a kernel can have, and no tidying if it has none.
+    /// Returns the families for a kernel: those that need no more CPUs than it can have, and tidying only if it can
+    /// tidy.
     pub fn of(kernel: KernelVersion) -> impl Iterator<Item = Self> {
         let tidies = kernel.series() == Some("tidying");
         let can =
@@ -120,17 +121,17 @@ impl Family {
         Self::ALL.into_iter().filter(can)
     }
 
-    /// Returns the CPUs that the family's scripts use.
+    /// Returns the number of CPUs that the family's scripts use.
     pub fn cpus(self) -> u16 {
         if matches!(self, Self::TwoCpus | Self::Tidying) { 2 } else { 1 }
     }
 
-    /// Writes a script of about `steps` steps, with a digest every few hundred or thousand.
+    /// Writes a script of about `steps` steps, with a digest after every few hundred or thousand steps.
     pub fn script(self, seed: u64, steps: usize, kernel: KernelVersion) -> Script {
         self.script_with_digests(seed, steps, kernel, (steps / 100).clamp(300, 2000))
     }
 
-    /// Writes a script of about `steps` steps, with a digest every `digest_every` of them.
+    /// Writes a script of about `steps` steps, with a digest after every `digest_every` steps.
     pub fn script_with_digests(
         self,
         seed: u64,
@@ -139,7 +140,7 @@ impl Family {
         digest_every: usize,
     ) -> Script {
         let recipe = self.recipe();
-        // The zone has a generator of its own, so that it does not correlate with the steps.
+        // A separate generator chooses the zone, so that the zone does not correlate with the steps.
         let mut rng = fastrand::Rng::with_seed(!seed);
         let memory_kib = match recipe.memory_mib {
             [] => odd_size(&mut rng),
@@ -166,7 +167,7 @@ impl Family {
     }
 }
 
-/// Returns a size from 64 MiB to 4 GiB, more often a small one.
+/// Returns a random size from 64 MiB to 4 GiB. Small sizes are more frequent.
 fn odd_size(rng: &mut fastrand::Rng) -> u64 {
     let most = 64 << (10 + rng.u32(1..=6));
     rng.u64((64 << 10) / 4..=most / 4) * 4

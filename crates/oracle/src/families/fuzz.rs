@@ -1,4 +1,4 @@
-//! Scripts of all calls, and the other families in zones of odd sizes.
+//! Scripts with all calls, and scripts of the other families in zones of odd sizes.
 
 use super::building::{Builder, exhaust, mark_some};
 use super::churn::{Mix, churn};
@@ -80,7 +80,7 @@ fn reclaim(b: &mut Builder, _: &Mix, _: u64) {
     b.act(Op::ReclaimActive(active));
 }
 
-/// Exhausts memory with one kind of request, then frees some.
+/// Exhausts memory with one kind of request, then frees some blocks.
 fn end(b: &mut Builder, mix: &Mix, percent: u64) {
     let (_, gfp, _) = mix.request(b);
     exhaust(b, gfp);

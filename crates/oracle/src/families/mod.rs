@@ -1,9 +1,8 @@
-//! Families of scripts: a family, a seed and a number of steps come in, a script goes out. Each family
-//! tests another part of the allocator.
+//! Families of scripts: a family, a seed and a number of steps come in; a script goes out. Each family tests another
+//! part of the allocator.
 //!
-//! Family, seed and number of steps determine every bit of a script. The writers do not know which
-//! requests will fail. They assume that every request succeeds, and a step on a slot that stayed empty
-//! does nothing.
+//! Family, seed and number of steps determine every bit of a script. The writers of scripts assume that every request
+//! succeeds. When a script is played, a step on a slot that stayed empty does nothing.
 
 mod building;
 mod churn;

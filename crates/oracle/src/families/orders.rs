@@ -1,8 +1,8 @@
-//! Scripts of single orders, and of orders after fragmentation.
+//! Scripts with single orders, and with larger orders after fragmentation.
 
 use super::building::{Builder, LARGEST_ORDER, fill, thin_out};
 
-/// Fills and frees memory with each order by itself, also by halves.
+/// Fills and frees memory with each order alone. Some rounds free only half.
 pub(super) fn single(b: &mut Builder) {
     let first = b.rng.u8(..=LARGEST_ORDER);
     let orders = LARGEST_ORDER + 1;
@@ -25,13 +25,13 @@ fn one_order(b: &mut Builder, order: u8) {
         let leaving = b.leaving();
         let back = if b.rng.bool() { count } else { count / 2 };
         b.free_in_use(b.times(back).len(), leaving);
-        if b.unmovable_pages() > b.share(110) {
+        if b.pages_in_use() > b.share(110) {
             b.relieve(50);
         }
     }
 }
 
-/// Fills memory with small blocks, frees scattered ones, and asks for larger blocks.
+/// Fills memory with small blocks, frees scattered ones, and requests larger blocks.
 pub(super) fn fragmentation(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);

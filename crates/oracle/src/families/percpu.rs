@@ -1,4 +1,4 @@
-//! Scripts that bring per-CPU lists to their limits.
+//! Scripts that fill and drain per-CPU lists to their limits.
 
 use super::building::{Builder, Leaving, Rights};
 use super::churn::{Mix, PERCPU_ORDERS, churn};
@@ -15,12 +15,12 @@ pub(super) fn percpu(b: &mut Builder) {
         (6, high_orders),
     ]);
     turn(b);
-    if b.unmovable_pages() > b.share(90) {
+    if b.pages_in_use() > b.share(90) {
         b.relieve(40);
     }
 }
 
-/// Takes turns between two CPUs in a fixed order: a block may be freed on another CPU than it was allocated on.
+/// Alternates between two CPUs in a fixed order. A block may be freed on another CPU than the one that allocated it.
 pub(super) fn two_cpus(b: &mut Builder) {
     let steps = b.rng.usize(500..4000);
     let mix = Mix::any(b);
@@ -42,7 +42,7 @@ pub(super) fn two_cpus(b: &mut Builder) {
     }
 }
 
-/// Allocates one size repeatedly, then frees as many.
+/// Allocates many blocks of one order, then frees as many.
 fn long_runs(b: &mut Builder) {
     let order = b.weighed(&PERCPU_ORDERS);
     let kind = b.kind();
@@ -57,7 +57,7 @@ fn long_runs(b: &mut Builder) {
     b.free_in_use(b.times(back).len(), leaving);
 }
 
-/// Allocates a few and frees a few, many times.
+/// Allocates a few blocks and frees a few, many times.
 fn saw(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
@@ -94,10 +94,10 @@ fn emptied(b: &mut Builder) {
     }
 }
 
-/// Leaves so little free memory that lists are kept short.
+/// Leaves so little free memory that the kernel keeps the lists short.
 fn near_the_end(b: &mut Builder) {
     let mix = Mix { orders: &PERCPU_ORDERS, ..Mix::any(b) };
-    while b.unmovable_pages() < b.share(92) && !b.done() {
+    while b.pages_in_use() < b.share(92) && !b.done() {
         let (_, gfp, _) = mix.request(b);
         b.hold(9, gfp);
     }
@@ -106,7 +106,7 @@ fn near_the_end(b: &mut Builder) {
     churn(b, &mix, percent, steps);
 }
 
-/// Frees blocks of more than a page, which flush the list.
+/// Frees blocks of more than one page, which flush the lists.
 fn high_orders(b: &mut Builder) {
     let order = b.pick(&[1, 2, 3, 3, 4, 9]);
     let kind = b.kind();

@@ -1,11 +1,11 @@
-//! Scripts near the end of memory: access to reserves, the highatomic reserve, the boost.
+//! Scripts with little free memory: access to reserves, the highatomic reserve, the boost.
 
 use super::building::{Builder, Leaving, Rights, exhaust};
 use super::churn::{Mix, churn};
 use super::types;
 use crate::script::{Op, Tunable};
 
-/// Asks until nothing is left, with every kind of access, frees, and repeats.
+/// Makes requests with every kind of access until nothing is left, frees, and repeats.
 pub(super) fn exhaustion(b: &mut Builder) {
     let gfp = if b.with_probability(40) {
         let kind = b.kind();
@@ -34,8 +34,8 @@ pub(super) fn exhaustion(b: &mut Builder) {
     }
 }
 
-/// Makes atomic requests of more than a page when little is left, so that pageblocks are reserved for
-/// them, and then ordinary requests.
+/// Makes atomic requests of more than a page when little memory is left, so that the kernel reserves pageblocks for
+/// them. Then makes ordinary requests.
 pub(super) fn high_atomic(b: &mut Builder) {
     if b.with_probability(30) {
         let part = b.pick(&[1000, 200, 60, 20]);
@@ -69,7 +69,7 @@ pub(super) fn high_atomic(b: &mut Builder) {
     b.relieve(aim);
 }
 
-/// Makes claims that raise the boost, requests that may ignore it, and kswapd's lowering of it.
+/// Makes claims that raise the boost, requests that may ignore the boost, and lowers it as kswapd does.
 pub(super) fn boost(b: &mut Builder) {
     let factor = b.pick(&[0, 1000, 15_000, 15_000, 150_000]);
     b.set(Tunable::WatermarkBoostFactor, factor);

@@ -1,4 +1,4 @@
-//! Scripts of isolated pageblocks and contiguous ranges.
+//! Scripts with isolated pageblocks and contiguous ranges.
 
 use super::building::{Builder, Kind, LARGEST_ORDER, PAGEBLOCK_PAGES, mark_some};
 use super::churn::{Mix, churn};
@@ -60,7 +60,7 @@ fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
     b.rng.shuffle(&mut open);
     for (blocks, from) in open {
         if b.with_probability(25) {
-            // A part of the range comes first.
+            // The isolation of a part of the range ends first.
             b.act(Op::UndoIsolate { blocks: 1, from });
         }
         b.act(Op::UndoIsolate { blocks, from });
@@ -69,7 +69,7 @@ fn isolated(b: &mut Builder, mix: &Mix, percent: u64) {
     }
 }
 
-/// Isolates the pageblock of an allocated block, and those behind it.
+/// Isolates the pageblock of an allocated block, and pageblocks behind it.
 pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
     let order = b.rng.u8(..=LARGEST_ORDER);
     let kind = b.kind();
@@ -87,7 +87,7 @@ pub(super) fn isolated_near(b: &mut Builder, mix: &Mix, percent: u64) {
     b.in_use.push(slot);
 }
 
-/// Allocates ranges of all lengths, aligned and unaligned, partly in use, and holds them for a while.
+/// Allocates ranges of all lengths, aligned and unaligned, partly in use, and frees them later.
 pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
     let count = b.rng.usize(1..12);
     for _ in 0..count {
@@ -112,7 +112,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
             let from = offset(b, b.zone.pages() as u32 - pages);
             b.contig(pages, from, false)
         };
-        // Most of a range is freed at once, as the allocation may have failed.
+        // Most of a range is freed at once, because the allocation may have failed.
         let mut pool: Vec<u32> = taken.collect();
         let keep = if b.rng.bool() { 0 } else { b.rng.usize(..=pool.len().min(100)) };
         let leaving = b.leaving();
@@ -124,7 +124,7 @@ pub(super) fn contiguous(b: &mut Builder, mix: &Mix, percent: u64) {
     }
 }
 
-/// Returns the start of a range: anywhere, at a pageblock's start, or at a small block's.
+/// Returns the start of a range: anywhere, at the start of a pageblock, or at the start of a small block.
 fn offset(b: &mut Builder, most: u32) -> u32 {
     let align = b.pick(&[1, 1, 8, 64, 512, 512, 1024]);
     b.rng.u32(..=most) / align * align

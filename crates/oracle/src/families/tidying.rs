@@ -1,16 +1,17 @@
-//! Scripts in which pageblocks hold pages of several kinds, and which have them tidied.
+//! Scripts that fill pageblocks with pages of several kinds, and tidy the pageblocks.
 //!
-//! Blocks larger than a page are compound, so that the kernel tells their pages from those on CPUs' lists.
+//! Blocks larger than a page are compound, so that the kernel can distinguish their pages from pages on CPUs' lists.
 
 use freehold::GfpFlags;
 
 use super::building::{Builder, Kind, Leaving, PAGEBLOCK_PAGES};
 use crate::script::{Op, Place, Tunable};
 
-/// The orders of requests: up to a pageblock's, as a compound block across pageblocks keeps Linux from isolating either.
+/// The orders of requests, with weights. No order exceeds that of a pageblock, because Linux cannot isolate the
+/// pageblocks of a compound block that spans several.
 const ORDERS: [(u32, u8); 7] = [(900, 0), (60, 1), (40, 2), (30, 3), (9, 4), (4, 6), (3, 9)];
 
-/// Fills memory with pages of several kinds, frees most of them, and tidies, in turns.
+/// Fills memory with pages of several kinds, frees most of them, and tidies. Repeats that.
 pub(super) fn tidying(b: &mut Builder) {
     let turns = b.rng.usize(4..30);
     for _ in 0..turns {
@@ -37,7 +38,7 @@ pub(super) fn tidying(b: &mut Builder) {
     tidy(b);
 }
 
-/// Makes passes, of few pages or many.
+/// Makes passes of tidying with small or large budgets.
 fn tidy(b: &mut Builder) {
     let pages = b.pick(&[1, 30, 30, 200, 1000, 1_000_000, 1_000_000]);
     for _ in 0..b.rng.u8(1..=3) {
@@ -45,7 +46,7 @@ fn tidy(b: &mut Builder) {
     }
 }
 
-/// Asks for blocks of all kinds, one more often than the others, and gives some back.
+/// Allocates blocks of all kinds, one kind more often than the others, and frees some.
 fn mix(b: &mut Builder) {
     let mostly = b.kind();
     let share = b.pick(&[40, 80, 97]);
@@ -57,7 +58,7 @@ fn mix(b: &mut Builder) {
         if b.done() {
             break;
         }
-        if b.unmovable_pages() > aim {
+        if b.pages_in_use() > aim {
             let leaving = b.leaving();
             b.free_in_use(b.times(3).len(), leaving);
         }
@@ -67,7 +68,7 @@ fn mix(b: &mut Builder) {
     }
 }
 
-/// Fills pageblocks with single pages of one kind, and frees all but some of each, side by side or scattered.
+/// Fills pageblocks with single pages of one kind, and frees all but some of each. The rest is adjacent or scattered.
 fn pockets(b: &mut Builder) {
     let kind = b.weighed(&[(6, Kind::Movable), (1, Kind::Unmovable), (1, Kind::Reclaimable)]);
     let (fixed, scattered) = (fixed(b), b.rng.bool());
@@ -89,7 +90,7 @@ fn pockets(b: &mut Builder) {
     }
 }
 
-/// Frees a share of what is held.
+/// Frees a share of the blocks in use.
 fn leave(b: &mut Builder) {
     let leaving = b.pick(&[Leaving::Random, Leaving::Random, Leaving::Oldest, Leaving::Newest]);
     let percent = b.pick(&[15, 40, 60, 85]);
@@ -97,7 +98,7 @@ fn leave(b: &mut Builder) {
     b.free_in_use(b.times(count).len(), leaving);
 }
 
-/// Moves the marks, below which nothing is moved.
+/// Changes the watermarks. Below them tidying moves nothing.
 fn tune(b: &mut Builder) {
     let kib = b.zone.pages() * 4;
     let value = b.pick(&[kib / 200, kib / 200, kib / 40, kib / 8]);
@@ -118,12 +119,12 @@ fn drain(b: &mut Builder) {
     b.act(op);
 }
 
-/// Returns how many of 10 000 movable pages cannot be moved: one keeps its pageblock from being emptied.
+/// Returns how many of 10 000 movable pages fail to move. One such page keeps its pageblock from being emptied.
 fn fixed(b: &mut Builder) -> u32 {
     b.pick(&[0, 0, 0, 0, 0, 3, 30, 1000])
 }
 
-/// Holds a block. Of those larger than a page none can be moved; some look as if they could.
+/// Allocates a block. No block larger than a page can be moved, but some are marked as if they could.
 fn ask(b: &mut Builder, kind: Kind, order: u8, fixed: u32) {
     if order == 0 || (kind == Kind::Movable && fixed == 0) {
         let slot = page(b, kind, fixed);
@@ -138,7 +139,7 @@ fn ask(b: &mut Builder, kind: Kind, order: u8, fixed: u32) {
     b.in_use.push(slot);
 }
 
-/// Allocates a page. Of movable ones `fixed` of 10 000 cannot be moved, of the others 20 can.
+/// Allocates a page. `fixed` of 10 000 movable pages fail to move. 20 of 10 000 other pages can be moved.
 fn page(b: &mut Builder, kind: Kind, fixed: u32) -> Option<u32> {
     let gfp = b.request(kind);
     let slot = b.alloc(0, gfp)?;

@@ -1,12 +1,11 @@
-//! Scripts in which one migratetype needs another's pageblocks.
+//! Scripts in which requests of one migratetype need the pageblocks of another.
 
 use super::building::{
     Builder, Kind, LARGEST_ORDER, Leaving, PAGEBLOCK_PAGES, exhaust, fill, fill_by_split, free_where,
     mark_some, thin_out,
 };
 
-/// Fills memory with one type, frees some of it, and asks for the other types until they claim its
-/// pageblocks.
+/// Fills memory with one type, frees some of it, and makes requests of other types until they claim its pageblocks.
 pub(super) fn type_pressure(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
@@ -35,7 +34,7 @@ pub(super) fn type_pressure(b: &mut Builder) {
     b.relieve(aim);
 }
 
-/// Makes pageblocks about half free, so that a few pages decide about a claim.
+/// Makes pageblocks about half free, so that a few pages decide whether a claim is refused.
 pub(super) fn refusals(b: &mut Builder) {
     let kind = b.kind();
     let gfp = b.request(kind);
@@ -63,8 +62,7 @@ pub(super) fn refusals(b: &mut Builder) {
     b.relieve(aim);
 }
 
-/// Makes many requests of a type: small ones, then a few of every order, in ascending or descending
-/// order.
+/// Makes many requests of a type: small ones, then a few of every order, ascending or descending.
 fn ask(b: &mut Builder, kind: Kind) {
     let most = b.rng.u8(..4);
     let count = b.rng.usize(20..800);

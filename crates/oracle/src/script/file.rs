@@ -1,10 +1,10 @@
-//! Scripts as files.
+//! The file format of scripts.
 
 use freehold::{GfpFlags, Order};
 
 use super::steps::{MOST_BULK, MOST_SLOTS, Op, Place, Script, Step, Tunable};
 
-/// The version of scripts and of transcripts.
+/// The version of the formats of scripts and transcripts.
 pub const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"FHSCRPT1";
@@ -13,21 +13,21 @@ const STEP_BYTES: usize = 16;
 const MEMORY_AT: usize = 48;
 const MEMORY_BYTES: usize = HEADER_BYTES - MEMORY_AT;
 
-/// What is wrong with the bytes of a script.
+/// The error for bytes that are not a valid script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// Too short, or not a script at all.
+    /// The bytes are too short, or do not start as a script does.
     #[error("these bytes are not a script of the oracle (they do not start with FHSCRPT1)")]
     NotAScript,
-    /// Written in another format version.
+    /// The script has another format version.
     #[error("the script has format version {0}, this program reads version {FORMAT_VERSION}; make it anew")]
     OtherVersion(u32),
     /// The file ends before its last step.
     #[error("the script ends after {have} of {expected} operations; it was cut short")]
     CutShort {
-        /// Steps in the file.
+        /// The number of steps in the file.
         have: u64,
-        /// Steps according to the header.
+        /// The number of steps according to the header.
         expected: u64,
     },
     /// The script has more slots than allowed, or a step uses a slot beyond them.
@@ -36,11 +36,11 @@ pub enum ScriptError {
         /// Index of the step.
         number: u64,
     },
-    /// There are bytes behind the script.
-    #[error("there is more behind the script's last operation")]
+    /// The file has bytes behind the script.
+    #[error("the file has more bytes behind the script's last operation")]
     Longer,
     /// The memory size is not valid.
-    #[error("the memory that the script asks for is not a number with K, M or G behind it")]
+    #[error("the memory size of the script is not a number followed by K, M or G")]
     BadMemory,
     /// The code of a step is unknown.
     #[error("operation {number} of the script is not one that this version knows")]
@@ -139,7 +139,7 @@ impl Op {
 }
 
 impl Script {
-    /// Returns the bytes that the oracle reads.
+    /// Returns the script as the bytes that the oracle reads.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + self.steps.len() * STEP_BYTES);
         bytes.extend_from_slice(MAGIC);
@@ -160,7 +160,7 @@ impl Script {
         bytes
     }
 
-    /// Reads a script from the start of `bytes`. Returns it and the number of its bytes.
+    /// Reads a script from the start of `bytes`. Returns the script and the number of bytes read.
     ///
     /// # Errors
     /// See [`ScriptError`].
@@ -201,7 +201,7 @@ impl Script {
     }
 }
 
-/// Returns the memory in a header: letters and digits, then zeros.
+/// Returns the memory size in a header: letters and digits, then zeros.
 fn memory(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
     text.bytes().all(|byte| byte.is_ascii_alphanumeric()).then(|| text.to_owned())

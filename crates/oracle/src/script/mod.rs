@@ -1,4 +1,4 @@
-//! Scripts: calls come in, files for the oracle go out.
+//! Scripts: calls come in; files for the oracle go out.
 //!
 //! `shrink.rs` shortens a script that shows a difference.
 

@@ -1,28 +1,28 @@
-//! Shrinks failing scripts.
+//! Shortens failing scripts.
 
 use super::steps::{Op, Place, Script, Step};
 
 /// Returns the shortest script found for which `still_fails` returns true, starting from `script`.
 ///
-/// Removes steps, in ever smaller pieces, and calls `still_fails` at most `budget` times. A caller that
-/// knows where the first difference is cuts off the later steps first. Steps that depend on removed ones
-/// are removed as well, so that every tried script is valid.
+/// Removes steps in ever smaller pieces, and calls `still_fails` at most `budget` times. Steps that depend on removed
+/// steps are removed as well, so that every tried script is valid. A caller that knows the first difference should
+/// remove the later steps before the call.
 pub fn shrink(script: &Script, mut still_fails: impl FnMut(&Script) -> bool, budget: usize) -> Script {
     let mut best = script.clone();
-    let mut asked = 0;
+    let mut tries = 0;
     let mut piece = best.steps.len().div_ceil(2);
     while piece > 0 {
         let mut removed = false;
-        // From the end: the free of a block is removed before its allocation.
+        // Pieces are removed from the end, so that the free of a block is removed before its allocation.
         let mut end = best.steps.len();
         while end > 0 {
-            if asked == budget {
+            if tries == budget {
                 return best;
             }
             let start = end.saturating_sub(piece);
             let kept = best.steps[..start].iter().chain(&best.steps[end..]);
             let candidate = Script { steps: repaired(kept), ..without_steps(&best) };
-            asked += 1;
+            tries += 1;
             if still_fails(&candidate) {
                 // Only later steps depend on the piece, so the position stays.
                 best = candidate;
@@ -44,7 +44,7 @@ fn without_steps(script: &Script) -> Script {
     Script { cpus, cma_blocks, seed, slots, memory: memory.clone(), steps: Vec::new() }
 }
 
-/// Returns the steps that still have what they need: a block, or empty slots.
+/// Returns the steps that are still valid: their slots have the block or the room that they need.
 fn repaired<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<Step> {
     let mut slots = Occupancy::default();
     steps.filter(|step| slots.play(step)).copied().collect()
@@ -154,22 +154,22 @@ mod tests {
     }
 
     #[test]
-    fn asks_no_more_often_than_it_may() {
-        let mut asked = 0;
+    fn respects_the_budget() {
+        let mut tries = 0;
         let long = script((0..100).map(|slot| alloc(slot, 0)).collect());
         let short = shrink(
             &long,
             |_| {
-                asked += 1;
+                tries += 1;
                 false
             },
             7,
         );
-        assert_eq!((asked, short), (7, long));
+        assert_eq!((tries, short), (7, long));
     }
 
     #[test]
-    fn drops_what_lost_its_block() {
+    fn drops_steps_whose_block_is_gone() {
         let steps = [
             step(0, Op::Split),
             step(1, Op::Free),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn every_script_that_is_tried_is_valid() {
+    fn every_tried_script_is_valid() {
         use crate::KernelVersion;
         use crate::families::Family;
         let script = Family::Fuzz.script(3, 2000, KernelVersion::V7_3);

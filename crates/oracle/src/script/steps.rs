@@ -10,18 +10,18 @@ pub const MOST_SLOTS: u64 = 1 << 25;
 /// The most pages of one bulk request.
 pub const MOST_BULK: u32 = 512;
 
-/// A list of calls, and the machine that they need.
+/// A list of calls, and the machine for which they are written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Script {
-    /// CPUs, 1 or 2.
+    /// The number of CPUs, 1 or 2.
     pub cpus: u8,
-    /// Pageblocks at the end of the zone that are made CMA first.
+    /// The number of pageblocks at the end of the zone that become CMA pageblocks before the first step.
     pub cma_blocks: u32,
-    /// The seed that it was generated from, as a note.
+    /// The random seed of the script, for information.
     pub seed: u64,
     /// The number of slots.
     pub slots: u64,
-    /// The machine's memory as the kernel's `mem=` takes it.
+    /// The machine's memory, in the format of the kernel's parameter `mem=`.
     pub memory: String,
     /// The calls.
     pub steps: Vec<Step>,
@@ -41,9 +41,9 @@ pub struct Step {
 /// The start of a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Distance from the zone's start.
+    /// A distance from the zone's start.
     InZone(u32),
-    /// Distance from the start of the pageblock of the block in the step's slot.
+    /// A distance from the start of the pageblock around the block in the step's slot.
     AtSlot(u32),
 }
 
@@ -56,21 +56,21 @@ impl Place {
     }
 }
 
-/// A call; `docs/reference/oracle-format.md` describes each.
+/// A call. `docs/reference/oracle-format.md` describes each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
     /// Allocates a block into the slot.
     Alloc {
-        /// Its order.
+        /// The order of the block.
         order: Order,
         /// The GFP flags.
         gfp: GfpFlags,
     },
     /// Frees the slot's block.
     Free,
-    /// Splits the slot's block into single pages, in the slot and those behind it.
+    /// Splits the slot's block into single pages, in the slot and the slots behind it.
     Split,
-    /// Allocates single pages into the slots from this one on.
+    /// Allocates single pages into the slots from the step's slot on.
     BulkAlloc {
         /// The number of pages, at most [`MOST_BULK`].
         pages: u32,
@@ -87,23 +87,23 @@ pub enum Op {
     Isolate {
         /// The number of pageblocks.
         blocks: u8,
-        /// The first one, in pageblocks.
+        /// The first pageblock, as a distance in pageblocks.
         from: Place,
     },
     /// Ends the isolation of pageblocks.
     UndoIsolate {
         /// The number of pageblocks.
         blocks: u8,
-        /// The first one, in pageblocks.
+        /// The first pageblock, as a distance in pageblocks.
         from: Place,
     },
-    /// Allocates a contiguous range into the slots behind this one.
+    /// Allocates a contiguous range into the slots behind the step's slot.
     Contig {
-        /// Its length.
+        /// The number of pages.
         pages: u32,
-        /// Its first page, in pages.
+        /// The first page, as a distance in pages.
         from: Place,
-        /// True if it is allocated as CMA does.
+        /// True if the range is allocated for CMA.
         cma: bool,
     },
     /// Sets a tunable.
@@ -115,14 +115,14 @@ pub enum Op {
     },
     /// Lowers the watermark boost.
     RelaxBoost {
-        /// The most pages to lower it by.
+        /// The largest number of pages by which the boost is lowered.
         pages: u64,
     },
-    /// Tells the kernel that reclaim is active, or not.
+    /// Sets whether reclaim is active.
     ReclaimActive(bool),
     /// Marks the slot's block as movable by compaction, or unmarks it.
     Mark(bool),
-    /// Marks the slot's block as movable by compaction, which then cannot have it.
+    /// Marks the slot's block as movable by compaction. Compaction tries to move it, and fails.
     Pin,
     /// Reads `/proc/pagetypeinfo`.
     PageTypeInfo,
@@ -132,14 +132,14 @@ pub enum Op {
     Digest,
     /// Writes the whole state.
     Dump,
-    /// Tidies pageblocks until so many pages were tried, or each was passed once.
+    /// Tidies pageblocks until this number of pages was tried, or each pageblock was visited once.
     Tidy {
-        /// The pages.
+        /// The number of pages.
         pages: u32,
     },
 }
 
-/// A setting of the administrator's.
+/// A setting below `/proc/sys/vm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Tunable {

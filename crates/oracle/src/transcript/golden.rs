@@ -1,4 +1,4 @@
-//! Scripts with their transcripts in one file, so that tests need no kernel.
+//! Golden files: a script and its transcript in one file, so that tests need no kernel.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::reader::{Transcript, TranscriptError};
 use crate::script::{Script, ScriptError};
 
-/// The zstd level of kept files, which are written once and read often.
+/// The zstd level of golden files. They are written once and read often.
 const LEVEL: i32 = 19;
 
-/// What is wrong with a kept file.
+/// The error for a golden file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GoldenError {
     /// The file cannot be read.
@@ -34,7 +34,7 @@ pub struct Golden {
 }
 
 impl Golden {
-    /// Reads a kept file.
+    /// Reads a golden file.
     ///
     /// # Errors
     /// See [`GoldenError`].
@@ -47,7 +47,7 @@ impl Golden {
         Ok(Self { script, transcript })
     }
 
-    /// Packs a script and its transcript into the bytes of a file.
+    /// Packs a script and its transcript into the bytes of a golden file.
     ///
     /// # Errors
     /// Those of the compression.
@@ -57,7 +57,7 @@ impl Golden {
         zstd::encode_all(bytes.as_slice(), LEVEL)
     }
 
-    /// Returns the folder of the kept files, `golden/<kernel>/<family>.zst` of this crate.
+    /// Returns the folder of the golden files, which are `golden/<kernel>/<family>.zst` of this crate.
     pub fn folder() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
     }

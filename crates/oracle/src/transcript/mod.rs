@@ -1,6 +1,6 @@
-//! Transcripts: the bytes that the oracle wrote come in, words go out.
+//! Transcripts: the bytes that the oracle wrote come in; words go out.
 //!
-//! `golden.rs` names the transcripts that the tests keep.
+//! `golden.rs` reads and writes the golden files of the tests.
 
 mod golden;
 mod reader;

@@ -1,4 +1,4 @@
-//! Reads transcripts.
+//! The reader of transcripts.
 
 use std::io::{self, Read};
 
@@ -10,36 +10,36 @@ use crate::script::{FORMAT_VERSION, HEADER_BYTES, number};
 
 const MAGIC: &[u8; 8] = b"FHTRANS1";
 
-/// The version of the oracle's behaviour. It is raised whenever the oracle answers differently.
+/// The version of the oracle's behaviour. It increases whenever the oracle's results change.
 pub const ORACLE_VERSION: u32 = 1;
 
-/// What is wrong with a transcript.
+/// The error for a transcript that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscriptError {
     /// The file is not a transcript.
     #[error("these bytes are not a transcript of the oracle (they do not start with FHTRANS1)")]
     NotATranscript,
-    /// The format or the oracle's version is another.
+    /// The transcript has another format, or is from another version of the oracle.
     #[error(
         "the transcript was written with format {format} by oracle version {oracle}, this program reads format \
          {FORMAT_VERSION} of oracle version {ORACLE_VERSION}; make it anew with `cargo xtask oracle`"
     )]
     OtherVersion {
-        /// The format of the file.
+        /// The format version of the file.
         format: u32,
-        /// The version of its oracle.
+        /// The version of the oracle that wrote it.
         oracle: u32,
     },
-    /// There is no era for this kernel.
+    /// No era of the engine follows this kernel.
     #[error("the transcript is of Linux {0}, which no era of the engine follows")]
     UnknownKernel(String),
     /// The bytes end too early.
     #[error("the transcript was cut short: it ends after {words} words, before its end word")]
     CutShort {
-        /// Words in the file.
+        /// The number of words in the file.
         words: u64,
     },
-    /// A word that is not valid here.
+    /// A word is not valid at its place.
     #[error("word {at} of the transcript is {word:#018x}, which means nothing there")]
     Nonsense {
         /// Index of the word.
@@ -50,9 +50,9 @@ pub enum TranscriptError {
     /// Another user of the allocator disturbed the script.
     #[error("the transcript is void: the kernel used its allocator for itself at word {at} ({word:?})")]
     Void {
-        /// Index of the word.
+        /// The index of the word.
         at: u64,
-        /// The word that shows it.
+        /// The word that records the other use.
         word: Word,
     },
     /// The start state cannot be restored.
@@ -112,7 +112,7 @@ impl<R: Read> Transcript<R> {
             .ok_or_else(|| TranscriptError::UnknownKernel(self.release.clone()))
     }
 
-    /// Returns how many words were read.
+    /// Returns the number of words read so far.
     pub fn position(&self) -> u64 {
         self.words
     }
@@ -130,7 +130,7 @@ impl<R: Read> Transcript<R> {
     /// Returns the next word.
     ///
     /// # Errors
-    /// See [`TranscriptError`]; use of the allocator by others is one.
+    /// See [`TranscriptError`]. [`TranscriptError::Void`] if another user of the allocator disturbed the script.
     pub fn word(&mut self) -> Result<Word, TranscriptError> {
         if let Some(word) = self.ahead.take() {
             return Ok(word);
@@ -144,7 +144,7 @@ impl<R: Read> Transcript<R> {
         }
     }
 
-    /// Puts a word back, so that it is read again.
+    /// Puts a word back, so that the next call reads it again.
     pub(crate) fn unread(&mut self, word: Word) {
         self.ahead = Some(word);
     }
@@ -162,7 +162,7 @@ impl<R: Read> Transcript<R> {
         Ok(text)
     }
 
-    /// Fails if anything follows.
+    /// Fails unless the transcript has ended.
     pub(crate) fn at_end(&mut self) -> Result<(), TranscriptError> {
         match self.raw() {
             Ok(word) => Err(TranscriptError::Nonsense { at: self.words - 1, word }),

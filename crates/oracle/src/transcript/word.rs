@@ -14,19 +14,19 @@ pub enum Word {
     Value { field: u16, value: u64 },
     /// A number of one CPU's lists.
     CpuValue { cpu: u8, field: u8, value: u64 },
-    /// From this pageblock on, all pageblocks have this type, until the next such word.
+    /// All pageblocks from this one on have this type, up to the next word of this kind.
     BlockType { migratetype: Migratetype, block: u64 },
     /// A block on a free list.
     Free { order: Order, migratetype: Migratetype, pfn: Pfn },
-    /// A block on a per-CPU list, and the type that was recorded with it, if any.
+    /// A block on a per-CPU list, and the type recorded with the block, if any.
     PerCpu { cpu: u8, order: Order, migratetype: Migratetype, pfn: Pfn, origin: Option<Migratetype> },
-    /// The first frame of a run that the allocator never managed.
+    /// The first frame of a run of frames that the allocator never managed.
     Reserved { pfn: Pfn },
-    /// The length of that run.
+    /// The length of the run of the last [`Word::Reserved`].
     Length { pages: u64 },
     /// An allocated page that compaction may move.
     Movable { pfn: Pfn },
-    /// The two numbers that a pageblock keeps.
+    /// The two counts of a pageblock.
     Use { block: u64, free: u16, movable: u16 },
     /// A dump of the state starts.
     Dump { reason: u16 },
@@ -36,7 +36,7 @@ pub enum Word {
     Answer { pfn: Pfn },
     /// A request failed.
     Refused,
-    /// A call returned this error number (0 for success) and this value.
+    /// A call returned this error number, 0 for success, and this value.
     Outcome { errno: u16, number: u64 },
     /// `mm_page_alloc_extfrag`.
     ExtFrag { pfn: Pfn, orders: (Order, Order), types: (Migratetype, Migratetype), change_ownership: bool },
@@ -44,21 +44,21 @@ pub enum Word {
     Taken { order: Order, migratetype: Migratetype, pfn: Pfn },
     /// `mm_page_pcpu_drain`.
     Drained { order: Order, migratetype: Migratetype, pfn: Pfn },
-    /// The operation is complete; the state of its CPU's lists.
+    /// The operation is complete. The fields are the state of the lists of its CPU.
     PerCpuNow { count: u16, high: u16, free_count: u16, factor: u8 },
     /// The digest of the state.
     Digest(u64),
     /// This many bytes of text follow, rounded up to whole words.
     Text { bytes: u64 },
-    /// Tidying moves the block from here.
+    /// Tidying has moved a block from this frame.
     Moved { order: Order, pfn: Pfn },
-    /// It moves to here.
+    /// The block of the last [`Word::Moved`] is now at this frame.
     MovedTo { pfn: Pfn },
     /// Tidying has given the pageblock this type.
     Retyped { migratetype: Migratetype, block: u64 },
-    /// Another user allocated or freed.
+    /// Another user of the allocator allocated or freed a block.
     Foreign { freed: bool, pfn: Pfn },
-    /// The number of operations that were played.
+    /// The end of the transcript, with the number of operations played.
     End { operations: u64 },
 }
 
@@ -219,7 +219,7 @@ const CPU_VALUES: [&str; 10] = [
     "free_factor",
 ];
 
-/// Prints numbers by their names, and everything else as it is.
+/// Prints numbers with their names, and all other words in debug format.
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |names: &[&'static str], field: usize| names.get(field).copied().unwrap_or("?");

@@ -1,12 +1,12 @@
-//! Errors of trace files: what is wrong, where, and what to do about it.
+//! Errors of trace files: the fault, its place, and the remedy.
 
 use super::column::Column;
 
-/// Why a trace cannot be read or written.
+/// The reason why a trace cannot be read or written.
 ///
-/// `file` is the name that the caller gave. `batch` counts record batches from 1
-/// (0 is the header before the first one); `row` counts from 0 over the whole file,
-/// as a program that loads all batches into one table numbers them.
+/// `file` is the name that the caller gave. `batch` counts record batches from 1;
+/// 0 is the header before the first batch. `row` counts from 0 over the whole file,
+/// like the rows of a table with all batches.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
@@ -37,7 +37,7 @@ pub enum TraceError {
     NotATrace {
         /// Name of the file.
         file: String,
-        /// What the file seems to be, and what to do with it.
+        /// The probable type of the file, and the remedy.
         looks_like: &'static str,
     },
     /// The trace was written by a newer Freehold.
@@ -76,10 +76,10 @@ pub enum TraceError {
         batch: u64,
         /// The damaged row, if it is known.
         row: Option<u64>,
-        /// What is wrong.
+        /// The contradiction.
         what: String,
     },
-    /// An event is earlier than the one before it.
+    /// An event is earlier than the event before it.
     #[error(
         "{file}: record batch {batch}, row {row}: time goes back from {before_ns} to {time_ns} ns; \
          events must be sorted by time: sort them and write the trace again"
@@ -91,7 +91,7 @@ pub enum TraceError {
         batch: u64,
         /// The row of the earlier event.
         row: u64,
-        /// Time of the event before.
+        /// Time of the event before it.
         before_ns: u64,
         /// Time of this event.
         time_ns: u64,
@@ -110,7 +110,7 @@ pub enum TraceError {
         row: u64,
         /// The column.
         column: &'static str,
-        /// The number found.
+        /// The number in the file.
         value: u64,
         /// The valid numbers.
         allowed: String,

@@ -9,10 +9,10 @@ use super::column::Column;
 use super::row_kind::RowKind;
 use crate::model::{FrameUse, Origin, Snapshot};
 
-/// The version that this crate writes, and the newest that it reads.
+/// The format version that this crate writes, and the newest version that it reads.
 ///
-/// Older versions are still read: 2 has orders 0 to 10 alone, 1 also lacks the kinds from 9 on and the column
-/// `obtained`.
+/// Older versions are still read. Version 2 has only orders 0 to 10. Version 1 also lacks the kinds from 9 on and the
+/// column `obtained`.
 pub const FORMAT_VERSION: u32 = 3;
 
 /// Value of [`KEY_FORMAT`].
@@ -48,7 +48,7 @@ pub(crate) fn schema(origin: &Origin, start: &Snapshot) -> Result<Schema, serde_
     Ok(Schema::new_with_metadata(fields, metadata.collect::<arrow_schema::Metadata>()))
 }
 
-/// Returns the names of the bits of a request's flags, by their numbers, as JSON.
+/// Returns the names of the bits of GFP flags, by their numbers, as JSON.
 pub(crate) fn gfp_bits() -> Result<String, serde_json::Error> {
     let bits = GfpFlags::all().iter_names().map(|(name, flag)| (flag.bits().trailing_zeros() as u8, name));
     code_table(bits)

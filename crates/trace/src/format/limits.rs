@@ -1,10 +1,10 @@
-//! The most of everything in a trace; this bounds a reader's memory.
+//! The limits of a trace, which bound a reader's memory.
 
 /// Rows in one record batch. Bounds what a reader allocates.
 pub(crate) const MAX_BATCH_ROWS: usize = 1 << 20;
 /// Bytes of one message's metadata; the header with its snapshot is the largest.
 pub(crate) const MAX_METADATA_BYTES: usize = 16 << 20;
-/// Bytes of one message's body: more than [`MAX_BATCH_ROWS`] rows take uncompressed.
+/// Bytes of one message's body: more than [`MAX_BATCH_ROWS`] uncompressed rows need.
 pub(crate) const MAX_BODY_BYTES: usize = 128 << 20;
 /// Bytes of all notes in one record batch.
 pub(crate) const MAX_NOTE_BYTES: usize = 16 << 20;

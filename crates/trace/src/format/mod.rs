@@ -1,4 +1,4 @@
-//! A trace in a file, as in `docs/reference/trace-format.md`: events and snapshots come in, rows go out, and back.
+//! The rows of a trace file (`docs/reference/trace-format.md`): events come in and rows go out, or the reverse.
 
 mod closing;
 mod column;

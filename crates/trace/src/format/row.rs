@@ -1,4 +1,4 @@
-//! A row of the file: made from an event, and converted back into one.
+//! A row of the file: the conversion from an event, and back.
 
 use freehold::{GfpFlags, Migratetype, Pfn};
 
@@ -104,7 +104,7 @@ impl Row {
         }
     }
 
-    /// Returns the row of the ending, whose note is written separately.
+    /// Returns the row of the ending. Its note is written separately.
     pub(crate) fn of_ending(time_ns: u64) -> Self {
         Self { time_ns, kind: RowKind::Ending as u8, ..Self::default() }
     }
@@ -118,7 +118,7 @@ impl Row {
         Ok(Run { start, pages: self.count, used_for })
     }
 
-    /// Checks every code and the block, and returns the event in a row of this kind.
+    /// Returns the event in a row of this kind. Checks every code and the block.
     #[inline]
     pub(crate) fn event(
         &self,
@@ -185,7 +185,7 @@ fn block_event(
     })
 }
 
-/// Flags that this version does not know become one flag.
+/// Returns the GFP flags. Bits that this version does not know become [`GfpFlags::UNKNOWN`].
 #[inline]
 fn flags(bits: u32) -> GfpFlags {
     GfpFlags::from_bits(bits).unwrap_or_else(|| GfpFlags::from_bits_truncate(bits) | GfpFlags::UNKNOWN)

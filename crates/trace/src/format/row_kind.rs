@@ -84,7 +84,7 @@ impl RowKind {
         })
     }
 
-    /// Returns the kind of rows for work on pages.
+    /// Returns the kind of row for work on pages.
     pub(crate) const fn of_work(work: PageWork) -> Self {
         match work {
             PageWork::IsolateMigratePages => Self::IsolateMigratePages,
@@ -99,13 +99,13 @@ impl RowKind {
         }
     }
 
-    /// Returns the work on pages that rows of this kind hold, if any.
+    /// Returns the work on pages that rows of this kind record, if any.
     pub(super) fn work(self) -> Option<PageWork> {
         PageWork::ALL.into_iter().find(|&work| Self::of_work(work) == self)
     }
 }
 
-/// Returns Linux's names of the events that a trace has rows for, without their groups.
+/// Returns Linux's names of the events that a trace can record, without their groups.
 pub fn event_names() -> impl Iterator<Item = &'static str> {
     let is_event = |kind| !matches!(kind, RowKind::Occupancy | RowKind::Lost | RowKind::Ending);
     RowKind::ALL.into_iter().filter(move |&(kind, _)| is_event(kind)).map(|(_, name)| name)

@@ -7,22 +7,22 @@ use super::error::{Place, TraceError};
 use super::limits::MAX_ZONES;
 use crate::model::{ExactState, PageTypeInfo, PageTypeZone, PageblockRun, Run, Snapshot};
 
-/// The frames of the start snapshot's zones, and the orders that blocks in them have.
+/// The frames of the start snapshot's zones, and the largest order of blocks in them.
 #[derive(Clone, Debug)]
 pub(crate) struct Zones {
-    /// First frame, and the frame behind the last one, in the snapshot's order.
+    /// The first frame and the frame behind the last, in the snapshot's order.
     spans: Vec<(u64, u64)>,
-    /// The zone of the last block, which most likely contains the next one.
+    /// The zone of the last block. It most likely contains the next block as well.
     last: (u64, u64),
     largest: Order,
 }
 
 impl Zones {
-    /// Takes the zones of `snapshot`, in a file that has room for orders up to `most`.
+    /// Returns the zones of `snapshot`. The format of the file has orders up to `most`.
     ///
     /// # Errors
     ///
-    /// `Corrupt` if a zone ends behind the last possible frame, a number is out of range or there are more orders.
+    /// `Corrupt` if a zone ends behind the last possible frame, a number is out of range, or an order exceeds `most`.
     pub(crate) fn new(snapshot: &Snapshot, most: Order, place: Place<'_>) -> Result<Self, TraceError> {
         check_snapshot(snapshot).map_err(|what| place.corrupt(what))?;
         let largest = snapshot.largest_order().unwrap_or(most);
@@ -37,14 +37,14 @@ impl Zones {
         Ok(Self { spans, last, largest })
     }
 
-    /// Returns the order that a row has in `column`, if the machine has it.
+    /// Returns the order in a column of a row. The machine must have this order.
     #[inline]
     pub(crate) fn order(&self, value: u8, column: Column, place: Place<'_>) -> Result<Order, TraceError> {
         let order = Order::new(value).filter(|&order| order <= self.largest);
         order.ok_or_else(|| place.bad_value(column, value.into(), format!("0 to {}", self.largest)))
     }
 
-    /// Returns true if the block lies inside one zone, or if the snapshot has no zones at all.
+    /// Returns true if the block lies inside one zone, or the snapshot has no zones.
     #[inline]
     pub(crate) fn contain(&mut self, pfn: u64, pages: u64) -> bool {
         let Some(end) = pfn.checked_add(pages) else { return false };
@@ -83,7 +83,7 @@ pub(crate) fn check_snapshot(snapshot: &Snapshot) -> Result<(), String> {
     snapshot.exact.taken().map_or(Ok(()), |exact| check_exact(exact, snapshot))
 }
 
-/// Checks that a zone's part of pagetypeinfo has numbers of each type and of each order.
+/// Checks that a zone's part of pagetypeinfo has numbers for every type and every order.
 fn check_page_types(info: &PageTypeInfo, zone: &PageTypeZone, largest: Order) -> Result<(), String> {
     let types = MIGRATETYPES + info.types.others();
     if zone.free.len() != types || zone.blocks.len() != types {

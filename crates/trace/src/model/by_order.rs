@@ -1,4 +1,4 @@
-//! Numbers by order, as many as a machine has orders.
+//! A value for each order of a machine.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value for each order that a machine has, from order 0 on: 1 to [`MAX_ORDERS`] values, in place.
 ///
-/// It is used as the slice of its values. [`Default`] has the orders of a kernel with pages of 4 KiB that was
-/// not configured otherwise.
+/// It dereferences to the slice of its values. [`Default`] has the orders of a kernel with pages of 4 KiB and the
+/// default configuration.
 #[derive(Clone, Copy)]
 pub struct ByOrder<T> {
     /// Values behind those of the largest order are [`Default`].
@@ -24,7 +24,7 @@ impl<T: Copy + Default> ByOrder<T> {
         Self { values: [T::default(); MAX_ORDERS], largest }
     }
 
-    /// Returns the value that `of` has for each order up to and including `largest`.
+    /// Returns the values of `of` for the orders up to and including `largest`.
     pub fn from_fn(largest: Order, mut of: impl FnMut(Order) -> T) -> Self {
         let mut all = Self::new(largest);
         for (value, order) in all.iter_mut().zip(Order::all()) {
@@ -33,7 +33,7 @@ impl<T: Copy + Default> ByOrder<T> {
         all
     }
 
-    /// Returns `values`, of which the first is order 0's; `None` if there are none or more than [`MAX_ORDERS`].
+    /// Returns `values`, which start at order 0. Returns `None` if there are none, or more than [`MAX_ORDERS`].
     pub fn from_values(values: &[T]) -> Option<Self> {
         let largest = values.len().checked_sub(1).and_then(|largest| u8::try_from(largest).ok());
         let mut all = Self::new(largest.and_then(Order::new)?);
@@ -41,18 +41,18 @@ impl<T: Copy + Default> ByOrder<T> {
         Some(all)
     }
 
-    /// Returns the value of `order`; if it is larger than the largest, that is the largest from now on.
+    /// Returns a reference to the value of `order`. If `order` exceeds the largest order, it becomes the largest.
     pub fn widened(&mut self, order: Order) -> &mut T {
         self.largest = self.largest.max(order);
         &mut self.values[order.index()]
     }
 
-    /// Returns what `of` makes of each value.
+    /// Returns the results of `of` for each value.
     pub fn map<U: Copy + Default>(&self, mut of: impl FnMut(T) -> U) -> ByOrder<U> {
         ByOrder::from_fn(self.largest, |order| of(self.values[order.index()]))
     }
 
-    /// Returns the value of `order`, which is [`Default`] where the machine has no such order.
+    /// Returns the value of `order`, or [`Default`] if the machine has no such order.
     pub fn of(&self, order: usize) -> T {
         self.get(order).copied().unwrap_or_default()
     }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_has_the_machines_orders() {
+    fn has_the_orders_of_the_machine() {
         let orders = |number: u8| ByOrder::<u64>::new(Order::new(number - 1).unwrap());
         assert_eq!([1, 11, 14, 19].map(|number| orders(number).len()), [1, 11, 14, 19]);
         let mut counts = ByOrder::from_values(&[7_u64, 8, 9]).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_as_a_list_and_read_back() {
+    fn serializes_as_a_list() {
         let counts = ByOrder::from_values(&[1_u64, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]).unwrap();
         let text = serde_json::to_string(&counts).unwrap();
         assert_eq!(text, "[1,2,3,4,5,6,7,8,9,10,11,12,13,14]");

@@ -5,17 +5,17 @@ use freehold::{GfpFlags, Migratetype, Order, Pfn};
 /// One event of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Event {
-    /// Nanoseconds on the trace's clock; never decreases from event to event.
+    /// Nanoseconds on the trace's clock. The time never decreases from event to event.
     pub time_ns: u64,
-    /// The CPU on which it happened.
+    /// The CPU on which the event happened.
     pub cpu: u16,
-    /// The task that caused it, or 0 if unknown.
+    /// The task that caused the event, or 0 if unknown.
     pub pid: i32,
-    /// What happened.
+    /// The kind of the event, with its details.
     pub kind: EventKind,
 }
 
-/// What happened.
+/// The kind of an event, with its details.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum EventKind {
     /// `kmem:mm_page_alloc`: an allocation succeeded, or failed if `pfn` is `None`.
@@ -71,15 +71,15 @@ pub enum EventKind {
         /// The migratetype of its per-CPU list.
         migratetype: Migratetype,
     },
-    /// `compaction:mm_compaction_begin`: the task starts to compact a zone. Until it ends, it frees
-    /// only the old places of pages that it moved and isolated free pages that it did not need; it
-    /// takes free pages without an event.
+    /// `compaction:mm_compaction_begin`: the task starts to compact a zone. Until the compaction ends, all frees of the
+    /// task are old places of moved pages, or isolated free pages that were not needed. The task takes free pages
+    /// without an event.
     CompactionBegin,
     /// `compaction:mm_compaction_end`: the task has compacted a zone.
     CompactionEnd,
     /// Pages were examined, and some of them obtained.
     Work {
-        /// The work for which they were examined.
+        /// The kind of work.
         work: PageWork,
         /// Pages examined.
         pages: u64,
@@ -96,21 +96,20 @@ pub enum EventKind {
     },
     /// `vmscan:mm_vmscan_kswapd_wake`: a node's kswapd starts to reclaim.
     KswapdWake {
-        /// The order that it reclaims for.
+        /// The order for which kswapd reclaims.
         order: Order,
     },
     /// `vmscan:mm_vmscan_kswapd_sleep`: a node's kswapd goes to sleep.
     KswapdSleep,
-    /// The ring buffer of `cpu` overflowed, and this many events are missing here; 0 if the kernel
-    /// did not say how many.
+    /// The ring buffer of `cpu` overflowed, and events are missing at this place.
     Lost {
-        /// Events that are missing.
+        /// The number of missing events; 0 if the kernel did not report it.
         count: u64,
     },
 }
 
 impl EventKind {
-    /// Returns the first frame and the order of the block, if the event is about one that is there.
+    /// Returns the first frame and the order of the event's block, if the event has a block.
     pub const fn block(&self) -> Option<(Pfn, Order)> {
         match *self {
             Self::Alloc { pfn: Some(pfn), order, .. }
@@ -122,7 +121,7 @@ impl EventKind {
         }
     }
 
-    /// Returns the first frame of the block for a change, if the event is about one that is there.
+    /// Returns a mutable reference to the first frame of the event's block, if the event has a block.
     #[inline]
     pub const fn pfn_mut(&mut self) -> Option<&mut Pfn> {
         match self {
@@ -136,26 +135,26 @@ impl EventKind {
     }
 }
 
-/// Work on pages: some are examined, some obtained.
+/// Work that examines pages and obtains some of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PageWork {
     /// `compaction:mm_compaction_isolate_migratepages`: the migration scanner scanned pages and took some to move.
     IsolateMigratePages,
     /// `compaction:mm_compaction_isolate_freepages`: the free scanner scanned pages and took free ones.
     IsolateFreePages,
-    /// `compaction:mm_compaction_fast_isolate_freepages`: the free scanner searched the free lists instead.
+    /// `compaction:mm_compaction_fast_isolate_freepages`: the free scanner searched the free lists, and not the zone.
     FastIsolateFreePages,
-    /// `compaction:mm_compaction_migratepages`: pages were to be migrated, and some were.
+    /// `compaction:mm_compaction_migratepages`: pages were selected for migration, and some of them migrated.
     MigratePages,
     /// `vmscan:mm_vmscan_direct_reclaim_end`: a request reclaimed pages. The number of examined pages
     /// is unknown.
     DirectReclaim,
     /// `vmscan:mm_vmscan_lru_shrink_inactive`: pages of an inactive list were scanned, and some reclaimed.
     ShrinkInactive,
-    /// `page_isolation:test_pages_isolated`: the pages of a range, and how many are free before the
-    /// first one in use.
+    /// `page_isolation:test_pages_isolated`: the pages of a range, and the number of free pages before the first page
+    /// in use.
     TestIsolated,
-    /// `cma:cma_alloc_finish`: pages of a CMA area were requested, and all or none obtained.
+    /// `cma:cma_alloc_finish`: pages of a CMA area were requested, and all or none of them obtained.
     CmaAlloc,
     /// `cma:cma_release`: pages of a CMA area were freed.
     CmaRelease,

@@ -10,19 +10,19 @@ use super::event::{Event, EventKind};
 /// The most events of a chunk.
 const CHUNK: usize = 1 << 16;
 
-/// The frame of an event that has none, or whose frame is in its shape.
+/// The frame of an event without a frame, or with its frame in its shape.
 const OF_SHAPE: u32 = u32::MAX;
 
-/// Events in memory: 12 bytes for each, and a table of what they have in common.
+/// Events in memory: 12 bytes for each, and a table of shapes.
 ///
-/// Most events of a trace differ from an earlier one only in time and frame. The rest of an event is its
-/// *shape*, which is stored once; an event has the number of a shape, a time within its chunk and a
-/// frame. Any event can be stored; events of one machine in the order of time take the least memory.
+/// Most events of a trace differ from an earlier event only in time and frame. The rest of an event is its *shape*,
+/// which is stored once. An event is the number of a shape, a time within its chunk, and a frame. Any event can be
+/// stored. Events of one machine in the order of time need the least memory.
 #[derive(Clone, Debug, Default)]
 pub struct EventLog {
     chunks: Vec<Chunk>,
     len: usize,
-    /// Events of time 0, and of frame 0 if their frame fits in 32 bits.
+    /// The shapes: events with time 0, and with frame 0 if their frame fits in 32 bits.
     shapes: Vec<Event>,
     /// The index of each of `shapes`.
     numbers: HashTable<u32>,
@@ -33,7 +33,7 @@ pub struct EventLog {
 #[derive(Clone, Debug)]
 struct Chunk {
     base_ns: u64,
-    /// Index of its first event.
+    /// The index of the chunk's first event.
     first: usize,
     events: Vec<Packed>,
 }
@@ -69,7 +69,7 @@ impl EventLog {
         self.last = Some(*event);
     }
 
-    /// Returns the index of a shape, which is added if it is new.
+    /// Returns the index of a shape. Adds the shape if it is new.
     fn number(&mut self, shape: &Event) -> u32 {
         let Self { shapes, numbers, hasher, .. } = self;
         let hash = hasher.hash_one(shape);
@@ -82,7 +82,7 @@ impl EventLog {
         number
     }
 
-    /// Returns how many events there are.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -109,21 +109,21 @@ impl EventLog {
         chunk.events.get(number - chunk.first).map(|packed| self.event(chunk, packed))
     }
 
-    /// Returns all events; can be iterated from both ends.
+    /// Returns an iterator over all events, from either end.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Event> + '_ {
         self.chunks
             .iter()
             .flat_map(move |chunk| chunk.events.iter().map(move |packed| self.event(chunk, packed)))
     }
 
-    /// Calls `take` with each event in order; faster than [`Self::iter`].
+    /// Calls `take` with each event in order. It is faster than [`Self::iter`].
     #[inline]
     pub fn for_each(&self, take: impl FnMut(Event)) {
         self.for_each_while(|_| true, take);
     }
 
-    /// Calls `take` with each event in order. After each piece `goes_on` is asked with the number of its events; if it
-    /// returns false, no further event comes.
+    /// Calls `take` with each event in order. After each chunk of events, calls `goes_on` with the number of events in
+    /// the chunk, and stops if it returns false.
     #[inline]
     pub fn for_each_while(&self, mut goes_on: impl FnMut(usize) -> bool, mut take: impl FnMut(Event)) {
         for chunk in &self.chunks {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_goes_in_comes_out() {
+    fn stored_events_are_unchanged() {
         let refused = EventKind::Alloc {
             pfn: None,
             order: Order::MAX_PAGE_ORDER,
@@ -223,8 +223,7 @@ mod tests {
         let events = [
             free(5, 1),
             free(5 + u64::from(u32::MAX), 2),
-            // One nanosecond more than a chunk's times reach; then an earlier time, then the
-            // latest one.
+            // The first time is one nanosecond beyond the range of a chunk. An earlier time follows, then the latest.
             free(6 + u64::from(u32::MAX), 3),
             free(0, u64::from(u32::MAX) - 1),
             free(0, u64::from(u32::MAX)),
@@ -248,15 +247,15 @@ mod tests {
         let log: EventLog = events.clone().collect();
         assert_eq!((log.shapes.len(), log.chunks.len()), (1, 2));
         assert!(log.iter().eq(events));
-        let (mut asked, mut taken) = (Vec::new(), 0);
+        let (mut chunks, mut taken) = (Vec::new(), 0);
         log.for_each_while(
             |events| {
-                asked.push(events);
+                chunks.push(events);
                 false
             },
             |_| taken += 1,
         );
-        assert_eq!((asked, taken), (vec![CHUNK], CHUNK));
+        assert_eq!((chunks, taken), (vec![CHUNK], CHUNK));
         assert_eq!(size_of::<Packed>(), 12);
     }
 }

@@ -1,4 +1,4 @@
-//! A machine's free memory block by block, in the order of its lists.
+//! The exact state of a machine's free memory: every block, in the order of its list.
 
 use freehold::{Migratetype, Order, Pfn};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub const EXACT_VERSION: u32 = 1;
 pub enum ExactPart {
     /// The state was not taken.
     Missing {
-        /// The reason; empty if nobody tried.
+        /// The reason; empty if the recorder did not try.
         missing: String,
     },
     /// The state was taken.
@@ -27,7 +27,7 @@ impl Default for ExactPart {
 }
 
 impl ExactPart {
-    /// Returns true if nobody tried to take the state.
+    /// Returns true if the recorder did not try to take the state.
     pub fn is_untried(&self) -> bool {
         matches!(self, Self::Missing { missing } if missing.is_empty())
     }
@@ -59,24 +59,24 @@ impl TryFrom<Value> for ExactPart {
     }
 }
 
-/// A machine's free memory block by block, read without a lock between two moments.
+/// The exact state of a machine's free memory, read without a lock between two moments.
 ///
-/// What happened between the two moments may be in it or not; the trace's events tell.
+/// The state may or may not include changes between the two moments. The trace's events record these changes.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ExactState {
     /// [`EXACT_VERSION`].
     pub version: u32,
-    /// When reading began, in nanoseconds on the trace's clock.
+    /// The time when reading began, in nanoseconds on the trace's clock.
     pub begin_ns: u64,
-    /// When reading ended: the moment that the state is of, once the events since `begin_ns` are reconciled.
+    /// The time when reading ended. It is the time of the state after the events since `begin_ns` are reconciled.
     pub end_ns: u64,
-    /// How often the state was read; the last or the least torn reading is kept.
+    /// The number of times that the state was read. The last or the least torn reading is kept.
     pub tries: u32,
-    /// Lists that changed under every walk: what was behind the change is missing.
+    /// The number of lists that changed during every walk. Blocks behind the change are missing.
     pub torn_lists: u64,
-    /// Orders whose number of free blocks, and CPUs whose number of pages, was another than that of their lists.
+    /// The number of orders and CPUs whose own count differs from the length of their lists.
     pub unequal_counts: u64,
-    /// Frames that are in two blocks.
+    /// The number of frames that are in two blocks.
     pub double_frames: u64,
     /// The populated zones, in the order of [`Snapshot::zones`](super::Snapshot::zones).
     pub zones: Vec<ExactZone>,
@@ -103,7 +103,7 @@ pub struct ExactZone {
     pub reserved_highatomic: u64,
     /// Linux counterpart: `zone->flags`; bit 0 boosted, 1 reclaim active, 2 below high (since 6.7).
     pub flags: u64,
-    /// What the zone remembers of its compactions; absent without compaction.
+    /// The state that the zone keeps between compactions; absent in a kernel without compaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compaction: Option<ExactCompaction>,
 }
@@ -117,19 +117,19 @@ pub struct ExactList {
     pub migratetype: u8,
     /// The first frame of each block, from the list's head on.
     pub pfns: Vec<u64>,
-    /// On a CPU's list before 6.10: the type that each block was freed under, as [`Migratetype`]'s
-    /// discriminant; empty if it is that of the list for all.
+    /// On a CPU's list before 6.10: the type under which each block was freed, as [`Migratetype`]'s discriminant. Empty
+    /// if all blocks have the type of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freed_under: Vec<u8>,
 }
 
 impl ExactList {
-    /// Returns the blocks with their order, if order and type are known ones.
+    /// Returns the order and the type of the list, if both are known.
     pub fn kind(&self) -> Option<(Order, Migratetype)> {
         Some((Order::new(self.order)?, Migratetype::new(self.migratetype)?))
     }
 
-    /// Returns the first frame of each block with the type that the block was freed under.
+    /// Returns the first frame of each block, with the type under which the block was freed.
     pub fn blocks(&self) -> impl Iterator<Item = (Pfn, Migratetype)> + '_ {
         let own = Migratetype::new(self.migratetype).unwrap_or(Migratetype::Movable);
         let under = |at: usize| self.freed_under.get(at).and_then(|&code| Migratetype::new(code));
@@ -142,9 +142,9 @@ impl ExactList {
 pub struct ExactCpu {
     /// The CPU.
     pub cpu: u32,
-    /// Pages on the lists by the kernel's own count.
+    /// The number of pages on the lists, by the kernel's own count.
     pub count: u64,
-    /// The number of pages above which some are given back.
+    /// The number of pages above which the lists are drained.
     pub high: u64,
     /// Lower bound of `high` (since 6.7).
     pub high_min: u64,
@@ -158,7 +158,7 @@ pub struct ExactCpu {
     pub alloc_factor: u64,
     /// The next drain is the batch times two to this power (before 6.7).
     pub free_factor: u64,
-    /// Pages freed in a row (since 6.7).
+    /// The number of consecutively freed pages (since 6.7).
     pub free_count: u64,
     /// The lists, without the empty ones.
     pub lists: Vec<ExactList>,
@@ -167,15 +167,15 @@ pub struct ExactCpu {
 /// Neighbouring pageblocks of one type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct PageblockRun {
-    /// How many pageblocks.
+    /// The number of pageblocks.
     pub pageblocks: u64,
     /// Their migratetype, as [`Migratetype`]'s discriminant; `None` if it could not be read.
     pub migratetype: Option<u8>,
-    /// True if compaction is to skip them.
+    /// True if compaction should skip them.
     pub skipped: bool,
 }
 
-/// What a zone remembers of its compactions.
+/// The state that a zone keeps between compactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ExactCompaction {
     /// Linux counterpart: `compact_considered`.
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_and_a_reason_come_back_and_a_newer_version_is_missing() {
+    fn state_and_reason_survive_json_and_newer_version_is_missing() {
         let list = ExactList { order: 3, migratetype: 1, pfns: vec![8, 0], freed_under: vec![0] };
         let zone = ExactZone { lists: vec![list.clone()], ..ExactZone::default() };
         let state = ExactState { version: EXACT_VERSION, zones: vec![zone], ..ExactState::default() };

@@ -1,4 +1,4 @@
-//! The migratetypes of a kernel, those that its vendor added included.
+//! The migratetypes of a kernel, including types that its vendor added.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use freehold::{MIGRATETYPES, Migratetype};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The most migratetypes of a kernel: a pageblock's type has three bits in Linux, and room for as many again.
+/// The most migratetypes of a kernel: twice the number that fits into the three bits of a pageblock's type in Linux.
 const MAX_TYPES: usize = 16;
 
 /// The most bytes of a migratetype's name.
@@ -15,11 +15,11 @@ const MAX_NAME_BYTES: usize = 32;
 /// A migratetype of a kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum KernelType {
-    /// One of Linux's.
+    /// A type of Linux.
     Linux(Migratetype),
-    /// One that this version does not know.
+    /// A type that this version does not know.
     Other {
-        /// Its place among the unknown ones of the kernel, from 0 on.
+        /// The place of the type among the kernel's unknown types, from 0 on.
         place: u8,
         /// The name that the kernel prints.
         name: Box<str>,
@@ -43,13 +43,13 @@ impl KernelType {
         }
     }
 
-    /// Returns the type that its pages are taken for where only Linux's types can be: movable for an unknown one,
-    /// as those that vendors add keep pages together that can be moved.
+    /// Returns the type of Linux that is nearest to this one. For an unknown type that is movable, because vendors add
+    /// types for movable pages.
     pub fn nearest(&self) -> Migratetype {
         self.linux().unwrap_or(Migratetype::Movable)
     }
 
-    /// Returns the type if it is one of Linux's.
+    /// Returns the type if it is a type of Linux.
     pub fn linux(&self) -> Option<Migratetype> {
         match self {
             Self::Linux(kind) => Some(*kind),
@@ -66,15 +66,15 @@ impl fmt::Display for KernelType {
 
 /// The migratetypes of a kernel, ordered by the kernel's numbers. No type occurs twice.
 ///
-/// It is written as a list of discriminants, and of names where a type is unknown.
+/// It is serialized as a list of discriminants. An unknown type is its name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct KernelTypes(Vec<KernelType>);
 
 impl KernelTypes {
-    /// Returns the types that have these names, in their order.
+    /// Returns the types with these names, in the same order.
     ///
     /// # Errors
-    /// The name that cannot be one, occurs twice or is one too many.
+    /// The first name that is not valid, occurs twice, or exceeds the largest number of types.
     pub fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, &'n str> {
         let mut types = Self::default();
         for name in names {
@@ -83,8 +83,8 @@ impl KernelTypes {
         Ok(types)
     }
 
-    /// Adds the type that the kernel prints as `name`. Returns `None` if that cannot be a type's name, is
-    /// there, or there are too many.
+    /// Adds the type that the kernel prints as `name`. Returns `None` if the name is not valid, already exists, or
+    /// there are too many types.
     pub fn add(&mut self, name: &str) -> Option<&KernelType> {
         let is_name =
             (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
@@ -103,7 +103,7 @@ impl KernelTypes {
         self.0.iter().find(|kind| kind.name() == name)
     }
 
-    /// Returns how many types are none of Linux's.
+    /// Returns the number of types that Linux does not have.
     pub fn others(&self) -> usize {
         self.0.iter().filter(|kind| kind.linux().is_none()).count()
     }
@@ -137,7 +137,7 @@ impl FromIterator<Migratetype> for KernelTypes {
     }
 }
 
-/// A type in a file.
+/// A type as it is serialized.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written<'t> {
@@ -174,10 +174,10 @@ impl<'de> Deserialize<'de> for KernelTypes {
     }
 }
 
-/// A value for each migratetype of a kernel, by [`KernelType::index`]; there are as many as [`MIGRATETYPES`]
-/// and one for each unknown type.
+/// A value for each migratetype of a kernel, by [`KernelType::index`]. There are [`MIGRATETYPES`] values, and one for
+/// each unknown type.
 ///
-/// It is used as the slice of its values.
+/// It dereferences to the slice of its values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ByType<T>(Vec<T>);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_type_is_refused() {
+    fn invalid_type_names_are_refused() {
         assert_eq!(KernelTypes::from_names(["Movable", "Movable"]), Err("Movable"));
         assert_eq!(KernelTypes::from_names(["Mov\u{1b}[2J"]), Err("Mov\u{1b}[2J"));
         let many: Vec<_> = (0..17).map(|n| format!("T{n}")).collect();

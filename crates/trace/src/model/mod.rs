@@ -1,4 +1,4 @@
-//! A trace as data, without a file: a machine's facts come in, events, snapshots and provenance go out.
+//! A trace as data, without a file: facts about a machine come in; events, snapshots and provenance go out.
 
 mod by_order;
 mod event;

@@ -1,11 +1,11 @@
-//! What recording costs the recorded command.
+//! The cost of recording for the recorded command.
 
 use serde::{Deserialize, Serialize};
 
 /// The times of a command that was run several times without and with recording.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct ObserverEffect {
-    /// Runs without recording, and as many with it.
+    /// The number of runs without recording, and the number of runs with it.
     pub runs: u32,
     /// The times without recording.
     pub without: RunTimes,
@@ -22,7 +22,7 @@ pub struct RunTimes {
     pub cpu_ns: Quartiles,
 }
 
-/// The quartiles of several numbers.
+/// The quartiles of a set of numbers.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Quartiles {
     /// A quarter of the numbers is at most this.
@@ -34,8 +34,7 @@ pub struct Quartiles {
 }
 
 impl Quartiles {
-    /// Returns the quartiles of `numbers`, interpolated between neighbours; all are 0 if there are no
-    /// numbers.
+    /// Returns the quartiles of `numbers`, interpolated between neighbours. All are 0 if there are no numbers.
     pub fn of(numbers: &[u64]) -> Self {
         let mut sorted = numbers.to_vec();
         sorted.sort_unstable();
@@ -51,13 +50,13 @@ impl Quartiles {
 }
 
 impl ObserverEffect {
-    /// Returns by which share the median wall time is longer with recording; `None` if nothing was
-    /// measured.
+    /// Returns the relative increase of the median wall time with recording, 0.1 for 10 %. Returns `None` if no time
+    /// was measured.
     pub fn wall_slowdown(&self) -> Option<f64> {
         slowdown(self.without.wall_ns, self.with.wall_ns)
     }
 
-    /// Returns by which share the median CPU time is longer with recording; `None` if none was used.
+    /// Returns the relative increase of the median CPU time with recording. Returns `None` if no CPU time was used.
     pub fn cpu_slowdown(&self) -> Option<f64> {
         slowdown(self.without.cpu_ns, self.with.cpu_ns)
     }
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slowdown_is_a_share_of_the_time_without() {
+    fn slowdown_is_relative_to_the_time_without_recording() {
         let times = |wall: &[u64]| RunTimes { wall_ns: Quartiles::of(wall), ..RunTimes::default() };
         let effect = ObserverEffect { runs: 2, without: times(&[100, 200]), with: times(&[165]) };
         assert!((effect.wall_slowdown().unwrap() - 0.1).abs() < 1e-9);

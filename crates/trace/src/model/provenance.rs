@@ -1,18 +1,18 @@
-//! The origin of a trace, and what recording it cost.
+//! The provenance of a trace: its origin, its ending, and the cost of the recording.
 
 use serde::{Deserialize, Serialize};
 
 use super::observer_effect::ObserverEffect;
 use super::snapshot::Snapshot;
 
-/// What is known when a recording starts.
+/// The facts that are known when a recording starts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Origin {
-    /// `uname -r`, or empty where unknown.
+    /// `uname -r`, or empty if unknown.
     pub kernel_release: String,
     /// `uname -m`.
     pub architecture: String,
-    /// CPU model as `/proc/cpuinfo` names it, or empty.
+    /// CPU model as in `/proc/cpuinfo`, or empty.
     pub cpu_model: String,
     /// Number of online CPUs.
     pub cpus: u32,
@@ -20,13 +20,13 @@ pub struct Origin {
     pub page_bytes: u64,
     /// The recorded command, or empty for a whole-machine recording.
     pub command: Vec<String>,
-    /// What made the file: `record` or `import`, with the Freehold version.
+    /// The command that made the file, `record` or `import`, with the Freehold version.
     pub recorder: String,
     /// Seconds since 1970-01-01 UTC when the recording started, or 0.
     pub started_unix_s: u64,
     /// The clock of `time_ns` as tracefs names it (`mono`, `local`, …).
     pub clock: String,
-    /// Recorded trace events as `GROUP:NAME`; empty if the recorder did not list them.
+    /// The recorded trace events as `GROUP:NAME`; empty if the recorder did not list them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
     /// Requested trace events that the kernel lacks.
@@ -34,26 +34,26 @@ pub struct Origin {
     pub missing_events: Vec<String>,
 }
 
-/// What is known only when a recording ends.
+/// The facts that are known only when a recording ends.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Ending {
     /// The machine's state at the end; its occupancy is not recorded.
     pub snapshot: Option<Snapshot>,
     /// Lost events by CPU.
     pub lost_by_cpu: Vec<u64>,
-    /// Exit code of the recorded command, if there was one and it ended.
+    /// Exit code of the recorded command, if there was a command and it ended.
     pub command_exit: Option<i32>,
-    /// What the recorder itself did to the machine.
+    /// The load that the recorder itself caused on the machine.
     pub disturbance: Disturbance,
-    /// What ended the recording, if the recorder noted it.
+    /// The reason why the recording ended, if the recorder noted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<StoppedBy>,
-    /// The measured value of the trigger that ended it.
+    /// The measured value of the trigger that ended the recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
 }
 
-/// What ended a recording.
+/// The reason why a recording ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StoppedBy {
@@ -61,13 +61,13 @@ pub enum StoppedBy {
     Command,
     /// The duration was reached.
     Duration,
-    /// The file was about to become larger than allowed.
+    /// The file would have become larger than allowed.
     MaxSize,
     /// The number of events was reached.
     MaxEvents,
     /// A trigger's condition became true.
     Trigger,
-    /// The user asked for the end: Ctrl-C, SIGTERM, SIGHUP.
+    /// The user requested the end: Ctrl-C, SIGTERM, SIGHUP.
     Request,
     /// A reason that this version does not know.
     #[serde(other)]
@@ -75,7 +75,7 @@ pub enum StoppedBy {
 }
 
 impl StoppedBy {
-    /// Returns the words for reports.
+    /// Returns the text for reports.
     pub const fn text(self) -> &'static str {
         match self {
             Self::Command => "the command ended",
@@ -83,20 +83,20 @@ impl StoppedBy {
             Self::MaxSize => "the file had the size allowed",
             Self::MaxEvents => "as many events as were asked for",
             Self::Trigger => "what was waited for happened",
-            Self::Request => "it was asked to stop",
+            Self::Request => "on request",
             Self::Unknown => "something that this version does not know",
         }
     }
 }
 
-/// What the recorder itself did to the machine.
+/// The load that the recorder itself caused on the machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Disturbance {
     /// CPU time of the recorder, user and system, in nanoseconds.
     pub cpu_ns: u64,
     /// Wall time of the recording in nanoseconds.
     pub wall_ns: u64,
-    /// Recorded events that the recorder caused itself.
+    /// The number of recorded events that the recorder itself caused.
     pub own_events: u64,
     /// Pages that the kernel allocated for all CPUs' ring buffers.
     pub buffer_pages: u64,

@@ -7,7 +7,7 @@ use super::by_order::ByOrder;
 use super::exact::ExactPart;
 use super::kernel_types::{ByType, KernelTypes};
 
-/// The settings below `/proc/sys/vm` that a recorder keeps.
+/// The settings below `/proc/sys/vm` that a recorder stores.
 pub const SYSCTLS: [&str; 11] = [
     "compact_unevictable_allowed",
     "compaction_proactiveness",
@@ -25,7 +25,7 @@ pub const SYSCTLS: [&str; 11] = [
 /// The state of a machine's memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// When reading ended, in nanoseconds on the trace's clock.
+    /// The time when reading ended, in nanoseconds on the trace's clock.
     pub time_ns: u64,
     /// Every populated zone, nodes ascending, zones from low to high addresses.
     pub zones: Vec<ZoneSnapshot>,
@@ -33,12 +33,12 @@ pub struct Snapshot {
     pub pagetypeinfo: PageTypeInfo,
     /// Selected `/proc/vmstat` counters, by name.
     pub vmstat: std::collections::BTreeMap<String, u64>,
-    /// `/proc/sys/vm` settings that steer the allocator, by name.
+    /// The `/proc/sys/vm` settings that affect the allocator, by name.
     pub sysctl: std::collections::BTreeMap<String, String>,
     /// The use of each frame; empty if it was not recorded.
     #[serde(skip)]
     pub occupancy: Vec<Run>,
-    /// The free memory block by block, or why that was not taken.
+    /// The exact state of free memory, or the reason why it was not taken.
     #[serde(default, skip_serializing_if = "ExactPart::is_untried")]
     pub exact: ExactPart,
 }
@@ -59,7 +59,7 @@ pub struct ZoneSnapshot {
     pub name: String,
     /// First frame of the zone.
     pub start_pfn: u64,
-    /// Pages from the first to the last frame, holes included.
+    /// Pages from the first to the last frame, including holes.
     pub spanned: u64,
     /// Pages that exist.
     pub present: u64,
@@ -69,11 +69,11 @@ pub struct ZoneSnapshot {
     pub free: u64,
     /// Pages in CMA areas.
     pub cma: u64,
-    /// The min watermark, boost not included.
+    /// The min watermark, without the boost.
     pub watermark_min: u64,
-    /// The low watermark, boost not included.
+    /// The low watermark, without the boost.
     pub watermark_low: u64,
-    /// The high watermark, boost not included.
+    /// The high watermark, without the boost.
     pub watermark_high: u64,
     /// The promo watermark, or 0 on kernels without it.
     pub watermark_promo: u64,
@@ -90,15 +90,17 @@ pub struct ZoneSnapshot {
 pub struct Pageset {
     /// The CPU.
     pub cpu: u32,
-    /// Pages on its lists.
+    /// The number of pages on the lists.
     pub count: u64,
-    /// The number of pages above which some are freed to the zone.
+    /// The number of pages above which the lists are drained.
     pub high: u64,
     /// The number of pages that are moved at once.
     pub batch: u64,
-    /// Lower bound of the automatic tuning of `high` (6.18 prints it; equal to `high` where a kernel does not, such as 6.12).
+    /// Lower bound of the automatic tuning of `high`. Linux 6.18 prints it. For kernels that do not, such as 6.12, it
+    /// is equal to `high`.
     pub high_min: u64,
-    /// Upper bound of the automatic tuning of `high` (6.18 prints it; equal to `high` where a kernel does not, such as 6.12).
+    /// Upper bound of the automatic tuning of `high`. Linux 6.18 prints it. For kernels that do not, such as 6.12, it
+    /// is equal to `high`.
     pub high_max: u64,
 }
 
@@ -114,7 +116,7 @@ pub struct PageTypeInfo {
 }
 
 impl PageTypeInfo {
-    /// Returns the largest order of its rows, or `None` if there are none.
+    /// Returns the largest order of the rows, or `None` if there are no rows.
     pub fn largest_order(&self) -> Option<Order> {
         self.zones.iter().flat_map(|zone| &zone.free).map(ByOrder::largest).max()
     }
@@ -133,7 +135,7 @@ pub struct PageTypeZone {
     pub blocks: ByType<u64>,
 }
 
-/// A number of free blocks as the kernel's text prints it.
+/// A number of free blocks, as the kernel prints it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct FreeCount {
     /// The number; a lower bound if `capped`.
@@ -142,7 +144,7 @@ pub struct FreeCount {
     pub capped: bool,
 }
 
-/// What frames are used for, from `/proc/kpageflags`.
+/// The use of a frame, from `/proc/kpageflags`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum FrameUse {
@@ -162,7 +164,7 @@ pub enum FrameUse {
     Unevictable = 6,
     /// Logically offline: ballooned or being unplugged (`KPF_OFFLINE`).
     Offline = 7,
-    /// In use without a flag that names the user; includes pages on per-CPU lists.
+    /// In use, without a flag that shows the use. Includes pages on per-CPU lists.
     Other = 8,
 }
 
@@ -191,8 +193,8 @@ impl FrameUse {
 pub struct Run {
     /// First frame.
     pub start: Pfn,
-    /// How many frames.
+    /// The number of frames.
     pub pages: u64,
-    /// Their use.
+    /// The use of the frames.
     pub used_for: FrameUse,
 }

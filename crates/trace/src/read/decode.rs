@@ -1,8 +1,7 @@
 //! Decodes the messages of a stream into columns, and checks everything.
 //!
-//! arrow-ipc returns the verified flatbuffers. Their buffers are decoded here: arrow-ipc's general
-//! decoder allocates whatever length a compressed buffer claims, while the columns of a trace have known
-//! lengths.
+//! arrow-ipc returns the verified flatbuffers. Their buffers are decoded here, because arrow-ipc's general decoder
+//! allocates any length that a compressed buffer claims. The columns of a trace have known lengths.
 
 use std::io;
 use std::ops::Range;
@@ -19,7 +18,7 @@ const BUFFERS: usize = 2 * COLUMNS + 1;
 /// The most bytes of padding that another writer may add to a buffer.
 const SLACK_BYTES: usize = 4096;
 
-/// Checks that the file's columns are the first `columns` ones.
+/// Checks that the file has the first `columns` columns of the format.
 pub(super) fn check_schema(schema: Schema<'_>, columns: usize) -> Result<(), String> {
     if schema.endianness() != Endianness::Little {
         return Err("the columns are big-endian".to_owned());
@@ -59,15 +58,15 @@ pub(super) fn metadata<'a>(schema: Schema<'a>, key: &str) -> Option<&'a str> {
     schema.custom_metadata()?.iter().find(|pair| pair.key() == Some(key))?.value()
 }
 
-/// Decodes record batches into columns. Reuses its memory.
+/// A decoder of record batches into columns, which reuses its memory.
 pub(super) struct Decoder {
     zstd: Decompressor<'static>,
     rows: usize,
-    /// The number of columns in the file: the first ones.
+    /// The number of columns in the file. These are the first columns of the format.
     present: usize,
     /// The little-endian values; empty for a column that no row of the batch uses.
     columns: [Vec<u8>; COLUMNS],
-    /// One bit for each pfn that is not null; empty if none is null.
+    /// The validity bitmap of the PFNs; empty if no PFN is null.
     pfn_validity: Vec<u8>,
 }
 
@@ -114,7 +113,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// Returns the rows of the batch.
+    /// Returns the number of rows of the batch.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
@@ -143,7 +142,7 @@ impl Decoder {
         }
     }
 
-    /// Returns the note of the batch's last row; empty unless that row is the ending.
+    /// Returns the note of the batch's last row. It is empty unless that row is the ending.
     pub(super) fn note(&self) -> &[u8] {
         &self.columns[Column::Note.index()]
     }
@@ -172,7 +171,7 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
-    /// Returns one row; fields without a column are 0.
+    /// Returns one row. Fields without a column are 0.
     #[inline]
     pub(crate) fn row(&self, i: usize) -> Row {
         Row {
@@ -210,7 +209,7 @@ const fn data_buffer(column: Column) -> usize {
     2 * column.index() + 1 + behind_the_note as usize
 }
 
-/// Returns which columns rows of these kinds use.
+/// Returns, for each column, true if rows of these kinds use it.
 fn used_columns(kinds: &[u8]) -> [bool; COLUMNS] {
     let mut seen = [false; 256];
     for &kind in kinds {
@@ -232,7 +231,7 @@ fn used_columns(kinds: &[u8]) -> [bool; COLUMNS] {
     used
 }
 
-/// Checks the row and null counts. Returns true if some rows have no pfn.
+/// Checks the row and null counts. Returns true if some rows have no PFN.
 fn check_nodes(batch: RecordBatch<'_>, columns: usize) -> Result<bool, String> {
     let nodes = batch.nodes().ok_or("a record batch without columns")?;
     if nodes.len() != columns {
@@ -252,7 +251,7 @@ fn check_nodes(batch: RecordBatch<'_>, columns: usize) -> Result<bool, String> {
     Ok(pfn_nulls)
 }
 
-/// Returns the buffers of a record batch, each checked to be inside its body.
+/// Returns the buffers of a record batch. Checks that each lies inside the body.
 fn buffers<'a>(
     batch: RecordBatch<'_>,
     body: &'a [u8],
@@ -287,7 +286,7 @@ fn is_compressed(batch: RecordBatch<'_>) -> Result<bool, String> {
     Ok(true)
 }
 
-/// What decoding a record batch's buffers needs.
+/// The source of a record batch's buffers.
 struct Source<'a> {
     zstd: &'a mut Decompressor<'static>,
     compressed: bool,
@@ -304,7 +303,7 @@ impl Source<'_> {
         if self.compressed {
             let (prefix, data) = buffer.split_first_chunk().ok_or("a buffer without its length")?;
             let claimed = i64::from_le_bytes(*prefix);
-            // -1: the buffer is not compressed.
+            // -1 means that the buffer is not compressed.
             if claimed != -1 {
                 let fits =
                     usize::try_from(claimed).ok().filter(|c| (bytes..=bytes + SLACK_BYTES).contains(c));

@@ -15,11 +15,11 @@ use crate::model::{Origin, Snapshot};
 /// The contents of a trace's first message.
 pub(super) struct Header {
     pub(super) origin: Origin,
-    /// The start snapshot without its occupancy, which follows in rows.
+    /// The start snapshot without its occupancy. The occupancy follows in rows.
     pub(super) start: Snapshot,
     /// The number of columns.
     pub(super) columns: usize,
-    /// The largest order that the file's version has.
+    /// The largest order of the file's format version.
     pub(super) largest: Order,
 }
 

@@ -1,8 +1,8 @@
 //! Splits a stream into messages, and checks every length.
 //!
-//! A message is `FF FF FF FF`, the length of its metadata (4 bytes, little-endian), the metadata (a
-//! flatbuffer, verified here before use) and a body, whose length is in the metadata. A length of 0 ends
-//! the stream.
+//! A message is `FF FF FF FF`, the length of its metadata (4 bytes, little-endian), the metadata (a flatbuffer,
+//! verified here before use) and a body. The metadata has the length of the body. A metadata length of 0 ends the
+//! stream.
 
 use std::io::{self, Read};
 
@@ -22,9 +22,9 @@ pub(super) struct Messages<R> {
     crc: crc32fast::Hasher,
 }
 
-/// The outcome of reading a message.
+/// The result of reading a message.
 pub(super) enum Next {
-    /// A message, which [`Messages::current`] shows.
+    /// A message, which [`Messages::current`] returns.
     Message,
     /// The end-of-stream marker.
     EndOfStream,
@@ -32,7 +32,7 @@ pub(super) enum Next {
     EndOfFile,
     /// The source ended within a message.
     Truncated,
-    /// Something else; its first bytes.
+    /// Bytes that are not a message; the first four of them.
     Foreign([u8; 4]),
 }
 
@@ -118,8 +118,8 @@ impl<R: Read> Messages<R> {
         Ok(got)
     }
 
-    /// Reads `length` bytes. Returns false if the source ends before them. Memory grows with the
-    /// bytes read, not with `length`.
+    /// Reads `length` bytes. Returns false if the source ends earlier. Memory use grows with the bytes read, and not
+    /// with `length`.
     fn read_part(&mut self, length: usize, part: Part) -> io::Result<bool> {
         let into = match part {
             Part::Metadata => &mut self.metadata,
@@ -143,7 +143,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Returns what a file that is not a trace seems to be, and what to do with it.
+/// Returns the probable type of a file that is not a trace, and the remedy.
 pub(super) fn guess(start: [u8; 4]) -> &'static str {
     match start {
         [0x1f, 0x8b, ..] => "gzip data: decompress it first",

@@ -1,4 +1,4 @@
-//! Reading: untrusted bytes come in, checked events go out.
+//! Reading: untrusted bytes come in; checked events go out.
 
 mod decode;
 mod header;

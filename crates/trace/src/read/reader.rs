@@ -1,4 +1,4 @@
-//! Reads a trace.
+//! The reader of traces.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use crate::format::{
 };
 use crate::model::{Ending, Event, Origin, Snapshot};
 
-/// Rows that are converted at a time; their events fit into a core's cache.
+/// The number of rows that are converted at a time. Their events fit into a core's cache.
 const EVENTS_AT_A_TIME: usize = 8192;
 
 /// The options of reading a trace.
@@ -18,7 +18,7 @@ const EVENTS_AT_A_TIME: usize = 8192;
 pub struct ReadOptions {
     /// Name of the file, for error messages.
     pub file: String,
-    /// True if a file that ends within a message is read up to that message.
+    /// True to read a file that ends within a message, up to that message.
     pub partial: bool,
 }
 
@@ -29,14 +29,14 @@ impl ReadOptions {
     }
 }
 
-/// Reads a trace.
+/// A reader of a trace.
 ///
-/// Every value is checked: the events of [`Self::next_batch`] are in the order of time, every block is
-/// inside one zone of [`Self::start`], and every code is known. Not checked: that a `cpu` is below
-/// `origin().cpus`, and that frees match allocations.
+/// The reader checks every value: the events of [`Self::next_batch`] are in the order of time, every block is inside
+/// one zone of [`Self::start`], and every code is known. It does not check that `cpu` is below `origin().cpus`, or that
+/// frees match allocations.
 ///
-/// Memory: at most about 200 MB for one record batch of any file (10 MB for those of a recorder), plus
-/// the header and the start snapshot.
+/// Memory: at most about 200 MB for one record batch of any file (10 MB for a batch of a recorder), plus the header and
+/// the start snapshot.
 pub struct TraceReader<R> {
     messages: Messages<R>,
     decoder: Decoder,
@@ -49,10 +49,10 @@ pub struct TraceReader<R> {
     /// The row of the current batch that is converted next.
     next_row: usize,
     /// True if `events` was not returned yet.
-    held: bool,
+    pending: bool,
     state: State,
     ending: Option<Ending>,
-    /// Record batches, rows and events before the current batch.
+    /// The numbers of record batches, rows and events before the current batch.
     batches: u64,
     rows: u64,
     event_count: u64,
@@ -77,12 +77,12 @@ enum State {
 impl<R: Read> TraceReader<R> {
     /// Reads the header and the start snapshot.
     ///
-    /// `source` is read in large pieces, with 8 bytes before each; it needs a buffer only if small
+    /// The function reads `source` in large pieces, with 8 bytes before each. `source` needs a buffer only if small
     /// reads are slow.
     ///
     /// # Errors
     ///
-    /// Every [`TraceError`], as the first record batches are read here, too.
+    /// Every [`TraceError`], because the function also reads the first record batches.
     pub fn open(source: R, options: ReadOptions) -> Result<Self, TraceError> {
         let mut messages = Messages::new(source);
         let place = Place { file: &options.file, batch: 0, row: 0 };
@@ -98,7 +98,7 @@ impl<R: Read> TraceReader<R> {
             zones,
             events: Vec::new(),
             next_row: 0,
-            held: false,
+            pending: false,
             state: State::Occupancy,
             ending: None,
             batches: 0,
@@ -108,7 +108,7 @@ impl<R: Read> TraceReader<R> {
             runs_end: 0,
         };
         while reader.state == State::Occupancy {
-            reader.held = reader.read_events()?;
+            reader.pending = reader.read_events()?;
         }
         Ok(reader)
     }
@@ -123,45 +123,45 @@ impl<R: Read> TraceReader<R> {
         &self.start
     }
 
-    /// Returns the next events, never an empty slice, or `None` after the last ones.
+    /// Returns the next events, or `None` after the last. The slice is never empty.
     ///
     /// # Errors
     ///
     /// Every [`TraceError`] except those of the header. After an error the next call returns `None`.
     pub fn next_batch(&mut self) -> Result<Option<&[Event]>, TraceError> {
-        while !self.held && !self.is_done() {
+        while !self.pending && !self.is_done() {
             match self.read_events() {
-                Ok(has_events) => self.held = has_events,
+                Ok(has_events) => self.pending = has_events,
                 Err(error) => {
                     self.state = State::CutShort;
                     return Err(error);
                 }
             }
         }
-        if !self.held {
+        if !self.pending {
             return Ok(None);
         }
-        self.held = false;
+        self.pending = false;
         Ok(Some(&self.events))
     }
 
-    /// Returns the ending, or `None` before the last batch was read or if the trace was cut short.
+    /// Returns the ending. Returns `None` before the last batch is read, and if the trace was cut short.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }
 
-    /// Returns true if the trace has no ending, as after the recorder was killed. The answer is final
-    /// once [`Self::next_batch`] has returned `None`.
+    /// Returns true if the trace has no ending, for example because the recorder was killed. The result is final after
+    /// [`Self::next_batch`] has returned `None`.
     pub fn is_cut_short(&self) -> bool {
         self.state == State::CutShort
     }
 
-    /// Returns how many bytes of the file were read.
+    /// Returns the number of bytes read from the file.
     pub fn bytes(&self) -> u64 {
         self.messages.bytes()
     }
 
-    /// Returns how many record batches were read, including those of the start snapshot.
+    /// Returns the number of record batches read, including those of the start snapshot.
     pub fn batches(&self) -> u64 {
         self.batches
     }
@@ -170,7 +170,7 @@ impl<R: Read> TraceReader<R> {
         matches!(self.state, State::Done | State::CutShort)
     }
 
-    /// Converts the next rows. Returns true if there were events among them.
+    /// Converts the next rows. Returns true if some of them were events.
     fn read_events(&mut self) -> Result<bool, TraceError> {
         self.events.clear();
         if self.next_row < self.decoder.rows() || self.read_batch()? {

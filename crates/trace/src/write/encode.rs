@@ -20,7 +20,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// Starts a stream; the next [`Self::take`] returns the header.
+    /// Starts a stream. The next [`Self::take`] returns the header.
     pub(super) fn new(schema: Schema, level: i32) -> Result<Self, ArrowError> {
         let options = IpcWriteOptions::try_new(8, false, MetadataVersion::V5)?
             .try_with_compression(Some(CompressionType::ZSTD))?
@@ -72,7 +72,7 @@ pub(super) fn array(column: Column, rows: &[Row], note: Option<&str>) -> ArrayRe
     }
 }
 
-/// Null pfns are stored as 0, so that equal traces have equal bytes.
+/// Returns the PFNs. Null PFNs are stored as 0, so that equal traces have equal bytes.
 fn pfn_array(rows: &[Row]) -> UInt64Array {
     let values: Vec<u64> = rows.iter().map(|r| r.pfn.unwrap_or(0)).collect();
     let nulls = rows.iter().map(|r| r.pfn.is_some()).collect::<NullBuffer>();

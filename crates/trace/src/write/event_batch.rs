@@ -1,4 +1,4 @@
-//! Events as Arrow record batches in memory, with names where the file has codes.
+//! Events as Arrow record batches in memory, with names instead of the file's codes.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::model::Event;
 /// The bytes of an event in the columns of [`event_batch`], without the bits of flags and of missing frames.
 pub const EVENT_BYTES: usize = 47;
 
-/// The columns of events: those of the file, without what only its other rows have.
+/// The columns of events: those of the file, except columns that only other rows use.
 fn columns() -> impl Iterator<Item = Column> {
     Column::ALL.into_iter().filter(|column| !matches!(column, Column::FrameUse | Column::Note))
 }
 
-/// Returns the names of a column's codes; `None` if its values are no codes.
+/// Returns the names of a column's codes, or `None` if its values are not codes.
 fn names(column: Column) -> Option<StringArray> {
     match column {
         Column::Kind => {
@@ -48,11 +48,11 @@ pub fn event_schema() -> SchemaRef {
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }
 
-/// Returns events as Arrow columns, which are written once for that: [`EVENT_BYTES`] an event. Columns, units and what a
-/// kind does not use are those of the file, but kinds and migratetypes are dictionaries with Linux's names.
+/// Returns events as Arrow columns, [`EVENT_BYTES`] bytes for each event. Columns, units and values of unused columns
+/// are those of the file. Kinds and migratetypes are dictionaries with Linux's names.
 ///
 /// # Errors
-/// None that is known: Arrow would have to refuse columns of its own.
+/// Arrow's error if it refuses the columns. No such case is known.
 pub fn event_batch(events: &[Event]) -> Result<RecordBatch, ArrowError> {
     let rows: Vec<_> = events.iter().map(Row::of_event).collect();
     let arrays = columns().map(|column| {

@@ -1,4 +1,4 @@
-//! Writing: events come in, the bytes of a trace go out, a record batch at a time.
+//! Writing: events come in; the bytes of a trace go out, one record batch at a time.
 
 mod encode;
 mod event_batch;

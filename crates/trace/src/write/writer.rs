@@ -1,4 +1,4 @@
-//! Writes a trace.
+//! The writer of traces.
 
 use std::io::{self, Write};
 
@@ -35,11 +35,11 @@ impl WriteOptions {
     }
 }
 
-/// Writes a trace.
+/// A writer of a trace.
 ///
-/// Every record batch is written by one `write_all` of complete messages. If the process is killed
-/// between two of them, the file can be read up to there. A writer that is dropped without
-/// [`Self::finish`] loses the events since the last [`Self::flush`] and leaves a file without an ending.
+/// Every record batch is written by one `write_all` of complete messages. If the process is killed between two of them,
+/// the file can be read up to there. A writer that is dropped without [`Self::finish`] loses the events since the last
+/// [`Self::flush`], and leaves a file without an ending.
 pub struct TraceWriter<W> {
     sink: W,
     options: WriteOptions,
@@ -49,14 +49,14 @@ pub struct TraceWriter<W> {
     pending: Vec<Row>,
     /// The bytes that are being written.
     outgoing: Vec<u8>,
-    /// Record batches, rows, events and bytes that were written.
+    /// The numbers of record batches, rows, events and bytes written.
     batches: u64,
     rows: u64,
     bytes: u64,
     crc: crc32fast::Hasher,
     events: u64,
     last_time_ns: u64,
-    /// True after a write failed: the sink may hold half a message, and nothing may follow it.
+    /// True after a write failed. The sink may have half a message, so nothing may follow.
     broken: bool,
 }
 
@@ -65,8 +65,8 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     ///
-    /// `Corrupt` if `start` contradicts itself (a zone ends behind the last frame, occupancy runs are
-    /// not ascending), `Io` if writing fails.
+    /// `Corrupt` if `start` contradicts itself (a zone ends behind the last frame, or occupancy runs are not
+    /// ascending). `Io` if writing fails.
     pub fn create(
         sink: W,
         mut options: WriteOptions,
@@ -109,9 +109,12 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     ///
-    /// `TimeBackwards` if the event is earlier than the one before it, and `PfnOutsideZones` if its
-    /// block is not inside one zone of the start snapshot, and `BadValue` if the machine has no such order: the
-    /// event is then not part of the trace, and the writer can continue. `Io` if writing fails: every later call then fails.
+    /// - `TimeBackwards`: the event is earlier than the event before it.
+    /// - `PfnOutsideZones`: the block is not inside one zone of the start snapshot.
+    /// - `BadValue`: the machine has no such order.
+    /// - `Io`: writing failed. Every later call fails as well.
+    ///
+    /// After the first three errors the event is not part of the trace, and the writer can continue.
     pub fn push(&mut self, event: &Event) -> Result<(), TraceError> {
         if event.time_ns < self.last_time_ns {
             return Err(self.place().time_backwards(self.last_time_ns, event.time_ns));
@@ -131,7 +134,7 @@ impl<W: Write> TraceWriter<W> {
 
     /// Writes all events so far, so that they survive the process.
     ///
-    /// A recorder calls this once a second. A batch costs about 1.3 KB besides its events.
+    /// A recorder calls this function once a second. A batch costs about 1.3 KB in addition to its events.
     pub fn flush(&mut self) -> Result<(), TraceError> {
         self.write_batch(None)?;
         self.sink.flush().map_err(|e| self.place().io(e))
@@ -160,24 +163,23 @@ impl<W: Write> TraceWriter<W> {
         Ok(self.sink)
     }
 
-    /// Writes the remaining events without an ending, as if the recorder were killed. Returns the
-    /// sink.
+    /// Writes the remaining events without an ending, as if the recorder had been killed. Returns the sink.
     pub fn abandon(mut self) -> Result<W, TraceError> {
         self.flush()?;
         Ok(self.sink)
     }
 
-    /// Returns how many events were appended.
+    /// Returns the number of appended events.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// Returns how many appended events were not written yet.
+    /// Returns the number of appended events that are not written yet.
     pub fn pending_events(&self) -> usize {
         self.pending.len()
     }
 
-    /// Returns how many bytes were written.
+    /// Returns the number of bytes written.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -199,7 +201,7 @@ impl<W: Write> TraceWriter<W> {
         if self.pending.len() >= self.options.batch_rows { self.write_batch(None) } else { Ok(()) }
     }
 
-    /// Writes the pending rows, if any; a note belongs to the last of them.
+    /// Writes the pending rows, if any. A note belongs to the last of them.
     fn write_batch(&mut self, note: Option<&str>) -> Result<(), TraceError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -215,7 +217,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// Writes to the sink; no other function does.
+    /// Writes to the sink. No other function writes to it.
     fn send(&mut self) -> Result<(), TraceError> {
         if self.broken {
             return Err(self.place().io(io::Error::other("an earlier write to this trace failed")));

@@ -1,4 +1,4 @@
-//! Traces to test with.
+//! Traces for the tests.
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
 use freehold::{GfpFlags, MIGRATETYPES, Migratetype, Order, Pfn};
@@ -86,7 +86,7 @@ pub(crate) fn ending() -> Ending {
     }
 }
 
-/// One event of every kind and shape.
+/// Returns events of every kind and shape.
 pub(crate) fn every_kind() -> Vec<Event> {
     let pfn = Pfn(0x10_0400);
     let order = Order::MAX_PAGE_ORDER;
@@ -113,7 +113,7 @@ pub(crate) fn every_kind() -> Vec<Event> {
     kinds.into_iter().enumerate().map(event).collect()
 }
 
-/// One event of every kind that version 2 brought.
+/// Returns one event of every kind that version 2 added.
 pub(crate) fn kinds_of_version_2() -> Vec<Event> {
     let works =
         PageWork::ALL.map(|work| EventKind::Work { work, pages: u64::MAX, obtained: 5 + work as u64 });
@@ -128,7 +128,7 @@ pub(crate) fn kinds_of_version_2() -> Vec<Event> {
     works.into_iter().chain(others).enumerate().map(event).collect()
 }
 
-/// A workload: blocks taken and given back, most recent first, at a realistic pace.
+/// Returns a workload: pages are allocated and freed, the most recent first, at a realistic rate.
 pub(crate) fn workload(events: usize) -> Vec<Event> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = move |below: u64| {
@@ -138,7 +138,7 @@ pub(crate) fn workload(events: usize) -> Vec<Event> {
         state % below
     };
     let mut free: Vec<u64> = (0..0x8_0000).map(|page| ZONES[1].0 + (page * 7919) % 0x8_0000).collect();
-    let mut held = Vec::new();
+    let mut in_use = Vec::new();
     let mut time_ns = 1_000_000_000;
     let mut out = Vec::with_capacity(events);
     let (mut allocate, mut left, mut cpu) = (true, 0, 0);
@@ -150,14 +150,14 @@ pub(crate) fn workload(events: usize) -> Vec<Event> {
         left -= 1;
         time_ns += 150 + random(600);
         let order = Order::ZERO;
-        let kind = if (allocate || held.is_empty()) && free.len() > 1 {
+        let kind = if (allocate || in_use.is_empty()) && free.len() > 1 {
             let Some(page) = free.pop() else { break };
-            held.push(page);
+            in_use.push(page);
             let gfp = GfpFlags::HIGHUSER_MOVABLE;
             EventKind::Alloc { pfn: Some(Pfn(page)), order, migratetype: gfp.migratetype(), gfp }
         } else {
-            let near_end = held.len() - 1 - random(held.len().min(400) as u64) as usize;
-            let page = held.swap_remove(near_end);
+            let near_end = in_use.len() - 1 - random(in_use.len().min(400) as u64) as usize;
+            let page = in_use.swap_remove(near_end);
             free.push(page);
             EventKind::Free { pfn: Pfn(page), order }
         };
@@ -166,7 +166,7 @@ pub(crate) fn workload(events: usize) -> Vec<Event> {
     out
 }
 
-/// The bytes of a trace of these events, flushed after each `flush_every`.
+/// Returns the bytes of a trace of these events. The writer is flushed after every `flush_every` events.
 pub(crate) fn trace(events: &[Event], options: WriteOptions, flush_every: usize) -> Vec<u8> {
     let mut writer = TraceWriter::create(Vec::new(), options, &origin(), &start()).unwrap();
     for events in events.chunks(flush_every) {
@@ -178,12 +178,12 @@ pub(crate) fn trace(events: &[Event], options: WriteOptions, flush_every: usize)
     writer.finish(&ending()).unwrap()
 }
 
-/// A trace of [`every_kind`] in three batches.
+/// Returns a trace of [`every_kind`] in three batches.
 pub(crate) fn small_trace() -> Vec<u8> {
     trace(&every_kind(), WriteOptions::new("small"), 3)
 }
 
-/// All that a reader gives.
+/// All data that a reader returns.
 #[derive(PartialEq, Debug)]
 pub(crate) struct Contents {
     pub(crate) origin: Origin,

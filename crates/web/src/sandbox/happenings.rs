@@ -1,4 +1,4 @@
-//! What the engine's tracepoints tell while a step is done.
+//! The events of the engine during a step.
 
 use std::cell::RefCell;
 
@@ -9,18 +9,18 @@ use freehold::{ExtFrag, Migratetype, Order, Pfn, Tracepoints};
 pub(super) enum Happening {
     /// A block left the list of a type under the zone lock.
     ZoneLocked { pfn: Pfn, order: Order, migratetype: Migratetype },
-    /// A block was found outside the lists of the wanted type.
+    /// A request got a block from the free list of another type.
     Fallback(ExtFrag),
     /// A block left a CPU's lists for the list of a type.
     Drained { pfn: Pfn, order: Order, migratetype: Migratetype },
 }
 
-/// Keeps what happens.
+/// Collects the events of the engine.
 #[derive(Debug, Default)]
 pub(super) struct Happenings(RefCell<Vec<Happening>>);
 
 impl Happenings {
-    /// Returns what happened since it was last asked.
+    /// Returns the events since the last call, and forgets them.
     pub(super) fn take(&self) -> Vec<Happening> {
         self.0.take()
     }

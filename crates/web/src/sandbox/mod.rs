@@ -1,6 +1,7 @@
-//! A small zone to try things on: a script comes in, what the allocator did comes out.
+//! A small zone for experiments: a script comes in; the actions of the allocator and the zone's state go out.
 //!
-//! The same script always gives the same zone, so that a page can keep the script alone: in its address, or to undo.
+//! The same script always gives the same zone. Therefore a page needs to keep only the script, in its address and for
+//! undo.
 
 mod happenings;
 mod script;

@@ -1,23 +1,27 @@
-//! What to do on a small zone, as a short text.
+//! The script for a small zone, as a short text.
 
 use std::fmt;
 
 use freehold::{Era, Migratetype, Order};
 
-/// The most requests and frees of a script, repetitions included.
+/// The most requests and frees of a script, including repetitions.
 const MOST_STEPS: usize = 20_000;
 
-/// The pageblocks of a zone.
+/// The number of pageblocks of a zone.
 pub(super) const PAGEBLOCKS: u32 = 16;
 
 /// The orders that a pageblock can have: 64 to 512 pages.
 const PAGEBLOCK_ORDERS: std::ops::RangeInclusive<u8> = 6..=9;
 
-/// What to do on a small zone.
+/// The script for a small zone: its settings and steps.
 ///
-/// As text: the era, the order of a pageblock, 1 if CPUs' lists keep pages and 0 if not, and then the steps, all separated
-/// by `~`. A step is a letter for a type, an order, and perhaps `x` and how often (`m0x64`), `f` and a frame number to free
-/// the block that begins there, `d` to drain CPUs' lists, or `h` to free every second movable block.
+/// The text has parts separated by `~`: the era, the order of a pageblock, 1 if CPUs' lists keep pages or 0 if not, and
+/// then the steps. A step is one of:
+///
+/// - a letter for a type and an order, optionally with `x` and a number of repetitions (`m0x64`): requests
+/// - `f` and a frame number: a free of the block that begins there
+/// - `d`: a drain of CPUs' lists
+/// - `h`: a free of every second movable block
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Script {
     /// The generation of the allocator.
@@ -32,7 +36,7 @@ pub(super) struct Script {
 /// One step of a script.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
-    /// Requests, until one fails.
+    /// A number of requests, which end at the first failure.
     Alloc { migratetype: Migratetype, order: Order, times: u32 },
     /// A free of the block that begins at a frame.
     Free { pfn: u64 },
@@ -42,7 +46,7 @@ pub(super) enum Step {
     Drain,
 }
 
-/// Why a script cannot be played.
+/// The reason why a script cannot be played.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct ScriptError {
     /// The part that cannot be read.
@@ -52,7 +56,7 @@ pub(super) struct ScriptError {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A shared address may hold anything.
+        // The script comes from a shared address, which may have any text.
         let part: String = self.part.chars().take(40).collect();
         write!(f, "the script of the sandbox cannot be played: {part:?} is not {}", self.what)
     }
@@ -64,7 +68,7 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// [`ScriptError`] names the first part that cannot be read.
+    /// [`ScriptError`], which names the first part that cannot be read.
     pub(super) fn new(text: &str) -> Result<Self, ScriptError> {
         let mut parts = text.split('~');
         let mut next = |what, read: &dyn Fn(&str) -> Option<u8>| {
@@ -92,12 +96,12 @@ impl Script {
         Ok(script)
     }
 
-    /// Returns the largest order of the zone, that of two pageblocks, as in Linux on most machines.
+    /// Returns the largest order of the zone: that of two pageblocks, as in Linux on most machines.
     pub(super) fn max_order(&self) -> Order {
         Order::new(self.pageblock_order.get() + 1).unwrap_or(Order::MAX_PAGE_ORDER)
     }
 
-    /// Returns the pages of the zone.
+    /// Returns the number of pages of the zone.
     pub(super) fn pages(&self) -> u64 {
         u64::from(PAGEBLOCKS) << self.pageblock_order.get()
     }
@@ -124,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_script_is_its_settings_and_steps() {
+    fn script_has_settings_and_steps() {
         let script = Script::new("linux-7.3~6~0~m0x64~u3~f1f~h~d~").expect("a script");
         assert_eq!(
             (script.era, script.pageblock_order.get(), script.has_percpu_lists),
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_script_is_named() {
+    fn invalid_scripts_name_the_bad_part() {
         let settings = "linux-7.3~6~0";
         for (text, part) in [
             ("", "\"\" is not an era"),

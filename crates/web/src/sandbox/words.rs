@@ -1,4 +1,4 @@
-//! What happened, in Linux's words.
+//! The texts about a step, with Linux's names of functions.
 
 use freehold::{ExtFrag, Migratetype, Order, Switches};
 
@@ -16,7 +16,7 @@ impl Block {
     }
 }
 
-/// Returns true if a line tells of a fallback.
+/// Returns true if a line describes a fallback.
 pub(super) fn is_of_fallback(line: &str) -> bool {
     ["fallback", "claim", "steal"].iter().any(|word| line.starts_with(word))
 }
@@ -28,12 +28,12 @@ fn pages(order: Order) -> String {
     }
 }
 
-/// Tells of a request that was answered.
+/// Describes a successful request.
 pub(super) fn allocated(wanted: Migratetype, order: Order, pfn: u64) -> String {
     format!("alloc_pages: {}, {}, at pfn {pfn:#x}", pages(order), wanted.name())
 }
 
-/// Tells of a request that failed.
+/// Describes a failed request.
 pub(super) fn refused(wanted: Migratetype, order: Order) -> String {
     format!(
         "page allocation failure: order:{}, {}: no free block is large enough",
@@ -42,27 +42,27 @@ pub(super) fn refused(wanted: Migratetype, order: Order) -> String {
     )
 }
 
-/// Tells of several requests that were answered.
+/// Describes several successful requests.
 pub(super) fn answered_many(wanted: Migratetype, order: Order, times: u32) -> String {
     format!("alloc_pages: {times} × {}, {}", pages(order), wanted.name())
 }
 
-/// Tells of a drain of CPUs' lists.
+/// Describes a drain of CPUs' lists.
 pub(super) fn drained(blocks: usize) -> String {
     format!("drain_all_pages: {blocks} blocks leave CPUs' lists for the free lists, where they can merge")
 }
 
-/// Tells of a page that a CPU's list had.
+/// Describes a request that got its page from a CPU's list.
 pub(super) fn from_list() -> String {
     "rmqueue_pcplist: the CPU's list had one, without the zone lock".to_owned()
 }
 
-/// Tells of a free block of the size that was asked for.
+/// Describes a free block of exactly the requested size.
 pub(super) fn exact(order: Order) -> String {
     format!("__rmqueue_smallest: the free list of order {} had a block of exactly this size", order.get())
 }
 
-/// Tells which larger free block a request was cut from.
+/// Describes the split of a larger free block for a request.
 pub(super) fn split(from: Block, order: Order) -> String {
     let last = from.order.get() - 1;
     let halves = if last == order.get() {
@@ -77,7 +77,7 @@ pub(super) fn split(from: Block, order: Order) -> String {
     )
 }
 
-/// Tells of a fallback.
+/// Describes a fallback.
 pub(super) fn fallback(found: ExtFrag, switches: Switches, pageblock: Order) -> Vec<String> {
     let (wanted, other) = (found.alloc_migratetype.name(), found.fallback_migratetype.name());
     let order = found.fallback_order.get();
@@ -101,7 +101,7 @@ pub(super) fn fallback(found: ExtFrag, switches: Switches, pageblock: Order) -> 
     vec![fallback, outcome]
 }
 
-/// Tells of a block that was freed. `free` is the free block that it lies in afterwards; `None` if a CPU's list has it.
+/// Describes a free. `free` is the free block that contains the freed block afterwards; `None` if a CPU's list has it.
 pub(super) fn freed(pfn: u64, order: Order, free: Option<Block>) -> Vec<String> {
     let freed = format!("__free_pages: {} at pfn {pfn:#x}", pages(order));
     let after = match free {

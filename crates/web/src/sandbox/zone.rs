@@ -16,10 +16,10 @@ use crate::message::Reply;
 
 type Platform = (RawMutex, RawMutex, Happenings);
 
-/// The most lines that are told of all steps: the last ones.
+/// The most lines that are sent: the last lines of all steps.
 const MOST_LINES: usize = 400;
 
-/// What a block is: free, on a CPU's list, or in use.
+/// The state of a block: free, on a CPU's list, or in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free = 0,
@@ -34,14 +34,14 @@ struct Zone<'m> {
     pages: u64,
     max_order: Order,
     pageblock_order: Order,
-    /// What was told, a list of lines for each step.
-    reply: Vec<Vec<String>>,
+    /// The lines of text about each step.
+    lines: Vec<Vec<String>>,
 }
 
-/// Plays a script on a small zone, and tells how it ends.
+/// Plays a script on a small zone. Returns the zone at the end, and the lines about the steps.
 ///
 /// # Errors
-/// The sentence that says why the text cannot be played.
+/// A sentence with the reason why the script cannot be played.
 pub fn sandbox(script: &str) -> Result<Reply, String> {
     let script = Script::new(script).map_err(|error| error.to_string())?;
     let happenings = Happenings::default();
@@ -77,16 +77,16 @@ impl<'m> Zone<'m> {
             zone.add_free(Pfn(0), pages)?;
         }
         let (max_order, pageblock_order) = (script.max_order(), script.pageblock_order);
-        let mut zone = Self { memory, happenings, pages, max_order, pageblock_order, reply: Vec::new() };
+        let mut zone = Self { memory, happenings, pages, max_order, pageblock_order, lines: Vec::new() };
         zone.happenings.take();
         for step in &script.steps {
             let lines = zone.step(*step);
-            zone.reply.push(lines);
+            zone.lines.push(lines);
         }
         Ok(zone)
     }
 
-    /// Does a step, and tells of it. Of many requests or frees only fallbacks are told one by one.
+    /// Carries out a step. Returns the lines about it. For many requests or frees, only fallbacks have their own lines.
     fn step(&self, step: Step) -> Vec<String> {
         match step {
             Step::Alloc { migratetype, order, times: 1 } => {
@@ -96,8 +96,8 @@ impl<'m> Zone<'m> {
                 let mut lines = Vec::new();
                 for done in 0..times {
                     match self.alloc(migratetype, order) {
-                        Ok(reply) => {
-                            lines.extend(reply.into_iter().filter(|line| words::is_of_fallback(line)))
+                        Ok(more) => {
+                            lines.extend(more.into_iter().filter(|line| words::is_of_fallback(line)));
                         }
                         Err(refused) => {
                             lines.extend([words::answered_many(migratetype, order, done), refused]);
@@ -128,17 +128,17 @@ impl<'m> Zone<'m> {
         }
     }
 
-    /// Allocates a block, and tells how.
+    /// Allocates a block. Returns the lines about the request.
     ///
     /// # Errors
-    /// The sentence that tells of the failure.
+    /// The sentence about the failure.
     fn alloc(&self, migratetype: Migratetype, order: Order) -> Result<Vec<String>, String> {
         let gfp = match migratetype {
             Migratetype::Movable => GfpFlags::HIGHUSER_MOVABLE,
             Migratetype::Reclaimable => GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE),
             _ => GfpFlags::KERNEL,
         };
-        // Nobody reclaims here: a request that waits would find what it found before.
+        // The sandbox has no reclaim, so a request that waits would have the same result.
         let gfp = gfp.difference(GfpFlags::DIRECT_RECLAIM);
         let before = self.free_blocks();
         let pfn = self.memory.alloc(Request { cpu: 0, node: 0, order, gfp });
@@ -146,7 +146,7 @@ impl<'m> Zone<'m> {
         Ok(self.answered(migratetype, order, pfn, &before))
     }
 
-    /// Tells how a request was answered.
+    /// Returns the lines about a successful request.
     fn answered(&self, wanted: Migratetype, order: Order, pfn: Pfn, before: &[Block]) -> Vec<String> {
         let mut lines = vec![words::allocated(wanted, order, pfn.0)];
         let happened = self.happenings.take();
@@ -167,7 +167,7 @@ impl<'m> Zone<'m> {
         lines
     }
 
-    /// Frees the block that begins at a frame, and tells of it; `None` if there is none.
+    /// Frees the block that begins at a frame. Returns the lines about it, or `None` if no block begins there.
     fn free(&self, pfn: u64) -> Option<Vec<String>> {
         let (order, _) = self.memory.allocated_block(Pfn(pfn))?;
         self.memory.free(0, Pfn(pfn), order).ok()?;
@@ -203,7 +203,8 @@ impl<'m> Zone<'m> {
             }
         }
         blocks.sort_by_key(|(block, _)| block.start);
-        // Of huge pages a CPU has one list for all types but Movable: a block was found once for each of these.
+        // A CPU has one list of huge pages for all types but Movable, so each of its blocks was found once for each
+        // type.
         blocks.dedup_by_key(|(block, _)| block.start);
         let mut all = Vec::with_capacity(blocks.len());
         let mut known = blocks.into_iter().peekable();
@@ -220,7 +221,7 @@ impl<'m> Zone<'m> {
         all
     }
 
-    /// Returns the zone as the page takes it.
+    /// Returns the zone in the format of the page.
     fn reply(&self) -> Value {
         let block = |(block, state): (Block, State)| {
             json!([block.start, block.order.get(), state as u8, block.migratetype.index()])
@@ -233,7 +234,7 @@ impl<'m> Zone<'m> {
             |order: Order| counts.map_or_else(Vec::new, |counts| counts.by_type[order.index()].to_vec());
         let stats = self.memory.zone_stats();
         let lines = self
-            .reply
+            .lines
             .iter()
             .enumerate()
             .flat_map(|(step, lines)| lines.iter().map(move |line| (step, line)));
@@ -249,7 +250,7 @@ impl<'m> Zone<'m> {
             "types": Migratetype::ALL.map(Migratetype::name),
             "claims": stats.claims,
             "steals": stats.steals,
-            "steps": self.reply.len(),
+            "steps": self.lines.len(),
             "told": lines,
         })
     }
@@ -263,7 +264,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns what a script ends with.
+    /// Returns the reply to a script.
     fn reply(script: &str) -> Value {
         sandbox(script).expect("a script").json
     }
@@ -275,7 +276,7 @@ mod tests {
         lines.iter().filter(|line| Some(&line[0]) == last).filter_map(|line| line[1].as_str()).collect()
     }
 
-    /// Fails unless each line begins with a word, in this order.
+    /// Asserts that the lines begin with these words, in this order.
     fn begin_with(lines: &[&str], words: &[&str]) {
         assert_eq!(lines.len(), words.len(), "{lines:#?}");
         for (line, word) in lines.iter().zip(words) {
@@ -344,10 +345,10 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_sound_after_any_script() {
+    fn any_script_keeps_every_invariant() {
         let seed = fastrand::u64(..);
         let mut random = fastrand::Rng::with_seed(seed);
-        // A CPU's list of huge pages, of no type of its own.
+        // This script fills the list of huge pages that several types share.
         let seen = "linux-7.3~8~1~m7x108~h~r0x147~m2x48~d~r5x22~u1x73~u3x15~m2x39~h~r1x178~d~m1x241~h~u8x180";
         for text in iter::once(seen.to_owned()).chain((0..150).map(|_| random_script(&mut random))) {
             let script = Script::new(&text).expect("a script");
@@ -355,7 +356,7 @@ mod tests {
             let zone = Zone::play(&script, &mut metadata, &happenings).expect("a zone");
             zone.memory.check().unwrap_or_else(|broken| panic!("seed {seed}, {text}: {broken}"));
             let blocks = zone.blocks();
-            // Blocks follow each other without gaps, and those that are free are what the lists count.
+            // Blocks follow each other without gaps, and the lists count the same free blocks.
             let mut next = 0;
             for (block, _) in &blocks {
                 assert_eq!(block.start, next, "seed {seed}, {text}");
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_zone_refuses() {
+    fn requests_fail_in_a_full_zone() {
         let full = reply("linux-7.3~6~0~m0x2000");
         begin_with(&last(&full), &["alloc_pages: 1024 × 1 page", "page allocation failure: order:0"]);
     }

@@ -1,4 +1,4 @@
-//! What every benchmark shares: warming up, interleaving the sides, timing the work.
+//! The common parts of all benchmarks: warming up, interleaving the sides, timing the work.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -35,10 +35,10 @@ pub fn interleave<S, T>(
 /// The share of its time for which a thread may be off its processor in a valid sample.
 const DISTURBED: f64 = 0.01;
 
-/// How often a disturbed sample is taken.
+/// The number of attempts at a sample.
 const TRIES: u32 = 3;
 
-/// Takes a sample, again up to twice if this thread lost its processor to others.
+/// Takes a sample. Repeats it up to twice if other threads used this thread's processor.
 pub(crate) fn calmest<T>(mut run: impl FnMut() -> Result<T, BenchError>) -> Result<T, BenchError> {
     let mut best: Option<(f64, T)> = None;
     for _ in 0..TRIES {

@@ -24,8 +24,8 @@ pub fn age(
     random: &mut fastrand::Rng,
     in_use: &mut BlocksInUse,
 ) -> Result<(), BenchError> {
-    // Pages on per-CPU lists can be allocated only after they are given back: repeat until nothing
-    // more is.
+    // Pages on per-CPU lists can be allocated only after a drain, so this repeats until an allocation fails after a
+    // drain.
     let mut before = usize::MAX;
     while in_use.len() != before {
         before = in_use.len();
@@ -71,7 +71,7 @@ fn mixed(random: &mut fastrand::Rng) -> Order {
 /// Requests and failures are counted by class: orders 1 to 3, and order 9.
 #[derive(Clone, Debug, Default)]
 pub struct Churn {
-    asked: [u32; 2],
+    requests: [u32; 2],
     failed: [u32; 2],
     /// Pages allocated less pages freed.
     balance: i64,
@@ -101,7 +101,7 @@ impl Churn {
             }
             let order = mixed(random);
             let class = usize::from(order.get() == 9);
-            self.asked[class] += u32::from(order > Order::ZERO);
+            self.requests[class] += u32::from(order > Order::ZERO);
             if let Some(pfn) = side.alloc(order) {
                 in_use.push((pfn, order));
                 self.balance += order.pages() as i64;
@@ -116,6 +116,6 @@ impl Churn {
     ///
     /// Units: percent.
     pub fn failed_percent(&self) -> [f64; 2] {
-        [0, 1].map(|class| f64::from(self.failed[class]) * 100.0 / f64::from(self.asked[class].max(1)))
+        [0, 1].map(|class| f64::from(self.failed[class]) * 100.0 / f64::from(self.requests[class].max(1)))
     }
 }

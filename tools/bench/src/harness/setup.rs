@@ -25,7 +25,7 @@ pub const BLOCK: Order = match Order::new(9) {
     None => Order::MAX_PAGE_ORDER,
 };
 
-/// The frames of a machine behind a hole: some before it, and all that a machine may have.
+/// The frames of a machine with a hole: those before the hole, and as many as a machine may have.
 const BEHIND_HOLE: [Range<Pfn>; 2] = [Pfn(START.0 - HOLE)..Pfn(START.0 - HOLE + 1), START..Pfn(START.0 << 4)];
 
 /// Frames from the start of a zone with a hole to [`START`]: two sections.
@@ -58,7 +58,7 @@ impl Setup {
     /// Calls `work` with a machine whose frames are all absent.
     ///
     /// # Errors
-    /// Those of `work`, and [`BenchError::Setup`].
+    /// The errors of `work`, and [`BenchError::Setup`].
     pub fn with<L: Platform<Tracepoints = (), Rule = ()>, R>(
         self,
         work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,

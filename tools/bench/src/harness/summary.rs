@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_are_summed_up() {
+    fn samples_are_summarised() {
         let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0, 5.0]);
         assert_eq!((summary.min, summary.median, summary.max, summary.mean), (1.0, 3.0, 5.0, 3.0));
         assert!((summary.stddev - 2.0_f64.sqrt()).abs() < 1e-12);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_held_against_the_same_round() {
+    fn percent_over_compares_samples_of_the_same_round() {
         assert!((percent_over(&[11.0, 22.0, 90.0], &[10.0, 20.0, 30.0]) - 10.0).abs() < 1e-9);
     }
 }

@@ -1,8 +1,8 @@
-//! A line chart, and the room that its parts take.
+//! A line chart, and the size of its parts.
 
 use serde::Serialize;
 
-/// The size of one picture in CSS pixels, without what is below its points.
+/// The size of one picture in CSS pixels, without the names below its points.
 pub(super) const SIZE: (u32, u32) = (960, 336);
 
 /// The width of the legend.

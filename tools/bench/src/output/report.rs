@@ -15,7 +15,7 @@ pub struct Report {
     pub name: String,
     /// The tables.
     pub tables: Vec<Table>,
-    /// Tables with too many numbers for the text.
+    /// Tables that are too large for the text.
     pub details: Vec<Table>,
     /// Notes for readers of the tables.
     pub notes: Vec<String>,

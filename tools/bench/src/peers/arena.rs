@@ -43,7 +43,7 @@ pub(super) fn peers() -> Vec<Peer> {
 }
 
 /// Returns memory for the pages and their metadata, which is never freed. The system provides a page only
-/// when it is touched, and the peers touch their metadata only.
+/// when it is touched, and the peers touch only their metadata.
 fn arena(pages: u64) -> &'static mut [u8] {
     let bytes = (pages as usize * PAGE).next_multiple_of(ALIGN) + 9 * ALIGN;
     let arena = vec![0_u8; bytes + ALIGN].leak();

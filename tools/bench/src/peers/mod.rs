@@ -1,4 +1,4 @@
-//! `bench peers`: the engine and other page-frame allocators come in, a table of all of them goes out.
+//! `bench peers`: measures the engine and other page-frame allocators, and makes a table of all.
 
 mod arena;
 mod engine;

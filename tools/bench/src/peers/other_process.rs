@@ -1,4 +1,4 @@
-//! Sides in other processes: allocators of other programs, and a real Linux.
+//! Sides in other processes: allocators in other programs, and a real Linux.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,10 +15,10 @@ use super::shapes::Plan;
 use crate::error::BenchError;
 use crate::options::Outside;
 
-/// How long an answer may take; the slowest side takes three samples for one answer.
+/// The time limit for an answer. The slowest side takes three samples for one answer.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How long a side may take to end after its input was closed.
+/// The time limit for the end of a side after its input was closed.
 const LEAVE: Duration = Duration::from_secs(2);
 
 /// The most lines of a side's own output in an error.
@@ -59,12 +59,12 @@ enum Line {
 /// The process of a side.
 struct Process {
     child: Child,
-    /// `None` once the process is asked to end.
+    /// `None` once it was closed, which makes the process end.
     input: Option<ChildStdin>,
     lines: Receiver<Line>,
     /// The last lines of text for people.
     said: VecDeque<String>,
-    /// The side's name in messages, and what to do if it does not work.
+    /// The side's name in messages, and the remedy if it does not work.
     called: (String, &'static str),
     _room: Room,
 }
@@ -76,7 +76,7 @@ impl Process {
         let failed = |what: String| BenchError::Outside { side: called.0.clone(), what, remedy: called.1 };
         let unusable = |error: std::io::Error| failed(format!("cannot be started ({error})"));
         let path = fs::canonicalize(outside.path()).map_err(unusable)?;
-        let room = Room::new().map_err(|error| failed(format!("has no folder to run in ({error})")))?;
+        let room = Room::new().map_err(|error| failed(format!("has no temporary folder ({error})")))?;
         let mut command = outside.command(&path, plan);
         command.current_dir(&room.0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -111,10 +111,10 @@ impl Process {
         }
     }
 
-    /// Sends a question and returns the answer.
+    /// Sends a request and returns the answer.
     fn ask(&mut self, what: &str) -> Result<String, BenchError> {
-        let asked = self.input.as_mut().map(|input| writeln!(input, "{what}"));
-        match asked {
+        let sent = self.input.as_mut().map(|input| writeln!(input, "{what}"));
+        match sent {
             // The process has ended: its last output explains more than the failed write.
             Some(Ok(()) | Err(_)) => self.answer(PATIENCE),
             None => Err(BenchError::Stopped),
@@ -204,7 +204,7 @@ impl Outside {
         }
     }
 
-    /// Returns the side's name in messages, and what to do if it does not work.
+    /// Returns the side's name in messages, and the remedy if it does not work.
     fn called(&self) -> (String, &'static str) {
         match self {
             Self::Program(path) => (
@@ -283,13 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_heard_among_what_is_for_people() {
+    fn greeting_is_found_among_other_output() {
         let greeting = start("echo booting; echo '= side 1'; echo '= name x'; echo '= ready'; read line");
         assert_eq!(greeting.unwrap().name, "x");
     }
 
     #[test]
-    fn a_side_is_asked_shape_by_shape() {
+    fn other_process_prepares_and_measures_each_shape() {
         let _one = ONE_AT_A_TIME.lock();
         let greeting = "echo '= side 1'; echo '= name x'; echo '= note y'; echo '= ready'";
         let answers = "prepare\\ one*) echo = prepared;; prepare*) echo = cannot;; \
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_no_side_is_named_with_its_last_words() {
+    fn error_quotes_the_output_of_an_unsuitable_program() {
         let error = start("echo first; echo 'no such option' >&2; exit 3").unwrap_err();
         assert!(
             error.starts_with("--outside PROGRAM: ended without an answer, exit status: 3; it said: "),
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_does_not_answer_is_not_waited_for_forever() {
+    fn waiting_for_an_answer_ends_at_the_limit() {
         let _one = ONE_AT_A_TIME.lock();
         let outside = Outside::Program("/bin/sh".into());
         let mut child = Command::new("sleep");

@@ -20,7 +20,7 @@ pub(super) struct Runner {
 /// Sets up a shape. Returns `None` if the allocator does not support it.
 pub(super) type Prepare = Box<dyn Fn(Shape, Plan) -> Result<Option<Runner>, BenchError> + Send + Sync>;
 
-/// One allocator.
+/// An allocator.
 pub(super) struct Peer {
     pub(super) name: String,
     /// Bytes of metadata per page; `None` if they depend on the free blocks.

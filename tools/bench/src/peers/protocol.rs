@@ -54,7 +54,7 @@ impl Greeting {
     }
 }
 
-/// Returns the line that asks a side to set up a shape.
+/// Returns the line that requests the setup of a shape.
 pub(super) fn prepare(shape: Shape, plan: Plan) -> String {
     format!("prepare {} {} {} {}", shape.word(), plan.pages, plan.times, plan.patience.as_nanos())
 }
@@ -93,7 +93,7 @@ mod tests {
     use crate::options::Scale;
 
     #[test]
-    fn a_greeting_is_read_as_it_was_written() {
+    fn greeting_round_trips() {
         let greeting = Greeting {
             name: "a stack, locked".into(),
             bytes_per_page: Some(0.25),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_figures_are_read_as_they_were_written() {
+    fn requests_and_figures_round_trip() {
         for shape in Shape::ALL {
             let (read, plan) = parse_prepare(&prepare(shape, Plan::new(Scale::Quick))).unwrap();
             assert_eq!((read, plan.pages), (shape, 1 << 18));

@@ -1,4 +1,4 @@
-//! Makes this process a side of another process's benchmark.
+//! Serves an allocator as a side of another process's benchmark.
 
 use std::io::{self, BufRead, Write};
 
@@ -27,7 +27,7 @@ pub fn serve<H: Pages + Send + 'static>(
     talk(&Peer::new(name, bytes_per_page, largest, make), io::stdin().lock(), io::stdout().lock())
 }
 
-/// Serves the engine's locked handle, which shows what the other process costs the figures.
+/// Serves the engine's locked handle, which shows how much the other process adds to the figures.
 ///
 /// # Errors
 /// As [`serve`].
@@ -77,7 +77,7 @@ fn answer(peer: &Peer, line: &str, prepared: &mut Option<(Shape, Runner)>) -> St
                 Err(error) => format!("wrong {error}"),
             }
         }
-        _ => "wrong this is not asked of a side, or not now".into(),
+        _ => "wrong unknown request, or no shape is prepared".into(),
     }
 }
 
@@ -85,15 +85,15 @@ fn answer(peer: &Peer, line: &str, prepared: &mut Option<(Shape, Runner)>) -> St
 mod tests {
     use super::*;
 
-    /// Returns the answers of a stack to `asked`.
-    fn answers(asked: &str) -> String {
+    /// Returns the answers of a stack to `requests`.
+    fn answers(requests: &str) -> String {
         let mut said = Vec::new();
-        talk(&engine::peers()[0], asked.as_bytes(), &mut said).unwrap();
+        talk(&engine::peers()[0], requests.as_bytes(), &mut said).unwrap();
         String::from_utf8(said).unwrap()
     }
 
     #[test]
-    fn a_side_greets_and_does_what_it_is_asked() {
+    fn serve_greets_and_answers_requests() {
         let said = answers("prepare batch-0 8192 64 1000000\nrun\nprepare batch-9 8192 64 1000000\n");
         let lines: Vec<_> = said.lines().collect();
         assert_eq!(lines[..5], ["= side 1", "= name stack", "= metadata 8000", "= ready", "= prepared"]);
@@ -103,9 +103,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_of_a_side_is_refused() {
-        for asked in ["run\n", "prepare\n", "what?\n"] {
-            assert!(answers(asked).contains("= wrong"), "{asked}");
+    fn serve_refuses_unknown_requests() {
+        for request in ["run\n", "prepare\n", "what?\n"] {
+            assert!(answers(request).contains("= wrong"), "{request}");
         }
     }
 }

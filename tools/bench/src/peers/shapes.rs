@@ -208,16 +208,16 @@ fn churn(
 
 fn failing(side: &mut impl Pages, plan: Plan) -> Result<Figures, BenchError> {
     let order = order(9);
-    let (mut asked, begin) = (0_u32, Instant::now());
-    while asked < plan.times && begin.elapsed() < plan.patience {
+    let (mut requests, begin) = (0_u32, Instant::now());
+    while requests < plan.times && begin.elapsed() < plan.patience {
         for _ in 0..16 {
             if side.alloc(order).is_some() {
                 return Err(wrong("has a huge page where there is none"));
             }
         }
-        asked += 16;
+        requests += 16;
     }
-    Ok([ns_since(begin) / f64::from(asked.max(1)), 0.0, 0.0])
+    Ok([ns_since(begin) / f64::from(requests.max(1)), 0.0, 0.0])
 }
 
 /// Runs two handles on the same memory, each on a thread of its own.

@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
         }
     }
     let mut report = tables.finish(&peers);
-    report.notes.push(format!("{} pages; {rounds} rounds; – is what an allocator cannot do", plan.pages));
+    report.notes.push(format!("{} pages; {rounds} rounds; – is unsupported work", plan.pages));
     report.notes.push("buddy-alloc is left out: it keeps its lists in the pages themselves".to_owned());
     report.notes.extend(notes);
     Ok(report.finish(digest))

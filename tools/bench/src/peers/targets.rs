@@ -1,4 +1,4 @@
-//! What the engine is to reach, beside what it does.
+//! The targets of the engine, compared with its figures.
 
 use freehold_measure::{Cell, Table};
 
@@ -6,8 +6,8 @@ use super::engine::{EXCLUSIVE, LOCKED};
 use super::shapes::Shape;
 use crate::harness::Summary;
 
-/// The most that a figure of the exclusive and of the locked handle should be. Half of what the best peer took for
-/// the same, or little more than a stack of frame numbers takes.
+/// The upper bounds for the figures of the exclusive and of the locked handle. They are half of the best peer's figure,
+/// or slightly more than the figure of a stack of frame numbers.
 const TARGETS: [(Shape, &str, f64, f64); 9] = [
     (Shape::OnePage, "alloc + free", 4.0, 13.0),
     (Shape::Batch, "alloc", 3.0, 7.0),

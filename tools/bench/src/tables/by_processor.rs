@@ -11,7 +11,7 @@ use rustix::thread::sched_getcpu;
 #[derive(Debug)]
 pub(super) struct ByProcessor {
     stopwatch: Stopwatch,
-    /// By index of the processor; `None` while nothing is recorded.
+    /// The logs by index of the processor; `None` while nothing is recorded.
     logs: Vec<spin::Mutex<Option<HoldLog>>>,
 }
 

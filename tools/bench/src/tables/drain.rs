@@ -1,4 +1,4 @@
-//! `bench drain`: how long threads that exit, and free all their pages, wait for each other.
+//! `bench drain`: how long threads that exit and free all their pages wait for each other.
 
 use std::sync::Barrier;
 use std::thread;
@@ -29,7 +29,7 @@ const CPUS: [u16; 2] = [2, 8];
 struct Exit {
     /// The number of holds, and their total time.
     holds: f64,
-    in_use: f64,
+    lock_held_ns: f64,
     longest_hold: f64,
     p99_hold: f64,
     waited: f64,
@@ -41,7 +41,7 @@ impl Exit {
         let sum = Summary::of(holds);
         Self {
             holds: sum.samples as f64,
-            in_use: holds.iter().sum(),
+            lock_held_ns: holds.iter().sum(),
             longest_hold: sum.max,
             p99_hold: sum.p99,
             waited,
@@ -50,7 +50,7 @@ impl Exit {
     }
 }
 
-/// One round: the largest value of all CPUs, but the sum of their holds.
+/// A round: the largest value of all CPUs, but the sum of their holds.
 #[derive(Clone, Copy, Default, Debug)]
 struct Round {
     worst: Exit,
@@ -110,14 +110,13 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     report.notes.extend(sharing_note(&processors));
     report.notes.push(format!(
         "{pages} pages in all, freed page by page by as many CPUs, which then drain their lists; medians of \
-         {rounds} rounds of the worst CPU; threads spin for the zone lock and get it in turn, and what the \
-         system ran in between is part of their holds and waits; `without` is without batched draining"
+         {rounds} rounds of the worst CPU; threads spin for the zone lock and get it in turn; the time in which \
+         the system ran other threads is part of their holds and waits; `without` is without batched draining"
     ));
     report.notes.push(
-        "computed: one thread does what all CPUs do and times it; then each hold is moved to where its CPU \
-         would have got the lock, first come, first served, as if there were as many processors; all waits \
-         together follow from how long the lock is held in all, which batching leaves as it is: what it \
-         shortens is each one of them"
+        "computed: one thread does the work of all CPUs and times it; then a simulation with one processor per \
+         CPU grants the lock in the order of the requests; batching does not change the total time for which the \
+         lock is held, and therefore not the sum of all waits, but it shortens each wait"
             .to_owned(),
     );
     Ok(report.finish(digest))
@@ -180,8 +179,8 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
                     before += took;
                     continue;
                 }
-                let in_use: f64 = holds.iter().map(|&hold| f64::from(hold)).sum();
-                let between = (took - in_use).max(0.0) / holds.len() as f64;
+                let lock_held_ns: f64 = holds.iter().map(|&hold| f64::from(hold)).sum();
+                let between = (took - lock_held_ns).max(0.0) / holds.len() as f64;
                 let mut turns: Vec<_> =
                     holds.iter().map(|&hold| Turn { before: between, hold: f64::from(hold) }).collect();
                 turns[0].before += before;
@@ -240,7 +239,7 @@ fn judge<T: Tracepoints>(
     let sum = |pick: fn(&Exit) -> f64| exits.iter().map(pick).sum::<f64>();
     let worst = Exit {
         holds: sum(|exit| exit.holds),
-        in_use: sum(|exit| exit.in_use),
+        lock_held_ns: sum(|exit| exit.lock_held_ns),
         longest_hold: worst(|exit| exit.longest_hold),
         p99_hold: worst(|exit| exit.p99_hold),
         waited: worst(|exit| exit.waited),
@@ -282,7 +281,7 @@ fn median(rounds: &[Round], pick: fn(&Round) -> f64) -> f64 {
 fn describe(group: &str, samples: &[Vec<Round>], table: &mut Table) {
     let picks: [Figure; 8] = [
         ("zone lock taken", "times", |round| round.worst.holds),
-        ("held, in all", "µs", |round| round.worst.in_use / 1e3),
+        ("zone lock held, in all", "µs", |round| round.worst.lock_held_ns / 1e3),
         ("longest hold", "µs", |round| round.worst.longest_hold / 1e3),
         ("p99 of the holds", "µs", |round| round.worst.p99_hold / 1e3),
         ("a CPU waited, in all", "µs", |round| round.worst.waited / 1e3),

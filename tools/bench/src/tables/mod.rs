@@ -1,4 +1,4 @@
-//! The tables of the engine, a file each: options come in, a report goes out.
+//! The engine's tables, a file each. Takes options and returns a report.
 
 mod by_processor;
 mod counts;

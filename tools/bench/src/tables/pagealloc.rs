@@ -1,4 +1,4 @@
-//! `bench pagealloc`: what a reader of statistics costs a task that allocates.
+//! `bench pagealloc`: the cost of a reader of statistics for a task that allocates.
 //!
 //! The test of the series that introduced counts per migratetype: N blocks are allocated, then freed,
 //! without and with a monitor on another processor.
@@ -54,11 +54,11 @@ const MONITORS: [Monitor; 8] = [
     Monitor { name: "text, loop", source: Source::Text, pause: None },
 ];
 
-/// How much is done.
+/// The size of the work.
 struct Plan {
     orders: Vec<Order>,
     counts: Vec<usize>,
-    /// Free single pages besides the room for the test.
+    /// Free single pages, in addition to the room for the test.
     fragments: u64,
     rounds: usize,
     slice: Duration,
@@ -100,7 +100,7 @@ struct Sample {
 pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let plan = Plan::new(options);
     let room = plan.pages();
-    // The zone's lock and counts are asked for every block of order 4, as in Linux.
+    // Every request of order 4 takes the zone's lock and changes its counts, as in Linux.
     let switches = Switches { percpu_large_orders: false, ..Era::Freehold.switches() };
     let setup = Setup::new(room + plan.fragments * 2, 1, switches);
     let mut digest = Digest::default();
@@ -121,8 +121,8 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     })?;
     report.notes.push(format!(
         "{} single free pages lie in the zone, so a walk visits at most {PAGETYPEINFO_CAP} blocks of a list; \
-         {} rounds of {} ms a figure; the clock's own cost is taken off; \
-         the reader's text comes from the counts; whoever waits for the zone lock gets it in turn",
+         {} rounds of {} ms a figure; the clock's own cost is subtracted; \
+         the reader's text comes from the counts; waiters for the zone lock get it in turn",
         plan.fragments,
         plan.rounds,
         plan.slice.as_millis()

@@ -19,11 +19,11 @@ pub(super) struct Outcome {
     pub(super) holds: Vec<f64>,
     pub(super) waited: f64,
     pub(super) longest_wait: f64,
-    /// When it ended.
+    /// The time of its end.
     pub(super) end: f64,
 }
 
-/// Lets CPUs that all start at the same time take turns; the lock goes to the first that asks.
+/// Simulates CPUs that start at the same time. The lock is granted in the order of the requests.
 ///
 /// `next` returns a CPU's next turn, or `None` at its end.
 pub(super) fn in_turn(
@@ -35,19 +35,19 @@ pub(super) fn in_turn(
         (0..cpus).map(|cpu| next(cpu).map(Into::into)).collect::<Result<_, _>>()?;
     let mut free_at = 0.0_f64;
     loop {
-        let arrivals =
+        let requests =
             outcomes.iter().zip(&turns).enumerate().filter_map(|(cpu, (outcome, turns))| {
                 turns.front().map(|turn| (cpu, outcome.end + turn.before))
             });
-        let Some((cpu, arrival)) = arrivals.min_by(|one, other| one.1.total_cmp(&other.1)) else {
+        let Some((cpu, requested_at)) = requests.min_by(|one, other| one.1.total_cmp(&other.1)) else {
             return Ok(outcomes);
         };
         let hold = turns[cpu].pop_front().map_or(0.0, |turn| turn.hold);
         let outcome = &mut outcomes[cpu];
-        outcome.end = arrival;
+        outcome.end = requested_at;
         if hold > 0.0 {
-            let wait = (free_at - arrival).max(0.0);
-            free_at = arrival + wait + hold;
+            let wait = (free_at - requested_at).max(0.0);
+            free_at = requested_at + wait + hold;
             outcome.end = free_at;
             outcome.waited += wait;
             outcome.longest_wait = outcome.longest_wait.max(wait);
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_first_gets_the_lock_first() {
+    fn lock_is_granted_in_the_order_of_requests() {
         let outcomes = of(&[&[(2.0, 10.0), (1.0, 10.0)], &[(1.0, 10.0)], &[(3.0, 10.0), (5.0, 0.0)]]);
         let ends: Vec<_> = outcomes.iter().map(|outcome| outcome.end).collect();
         // The second CPU holds the lock from 1 to 11, the first to 21, the third to 31, the first
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_free_is_not_waited_for() {
+    fn free_lock_is_taken_without_a_wait() {
         let outcomes = of(&[&[(1.0, 1.0), (9.0, 1.0)], &[(5.0, 1.0)]]);
         assert!(outcomes.iter().all(|outcome| outcome.waited == 0.0));
     }

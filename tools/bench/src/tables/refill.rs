@@ -20,7 +20,7 @@ const CHUNKS: [u8; 3] = [6, 5, 4];
 /// Free single pages of a pageblock.
 const SINGLES: u64 = 40;
 
-/// One era, and its measurements.
+/// An era with switches, and its measurements.
 struct Side {
     name: &'static str,
     switches: Switches,
@@ -36,13 +36,13 @@ struct Round {
 
 fn sides() -> Vec<Side> {
     let without = |era: Era| Switch::RememberedMode.set(era.switches(), false);
-    let looking = |switches| Switches { claims_by_counts: false, ..switches };
+    let by_scan = |switches| Switches { claims_by_counts: false, ..switches };
     [
         ("linux-6.1", Era::Linux6_1.switches()),
         ("linux-6.12 without", without(Era::Linux6_12)),
         ("linux-6.12", Era::Linux6_12.switches()),
-        ("freehold, a look, without", looking(without(Era::Freehold))),
-        ("freehold, a look", looking(Era::Freehold.switches())),
+        ("freehold, by scan, without", by_scan(without(Era::Freehold))),
+        ("freehold, by scan", by_scan(Era::Freehold.switches())),
         ("freehold without", without(Era::Freehold)),
         ("freehold", Era::Freehold.switches()),
     ]
@@ -69,9 +69,9 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     describe(&sides, &samples, &mut report);
     report.notes.push(format!(
         "{blocks} unmovable pageblocks, in each {SINGLES} single free pages and free blocks of orders 4 to 6; \
-         a reader of files takes 90 % of it page by page; `without` is without the remembered mode, `a look` decides \
-         about a claim by looking at the pageblock's pages instead of by its counts; of each \
-         hold the shortest of {rounds} rounds"
+         a reader of files takes 90 % of it page by page; `without` is without the remembered mode; \
+         `by scan` decides about a claim by scanning the pageblock's pages instead of by its counts; each hold is \
+         the shortest of {rounds} rounds"
     ));
     Ok(report.finish(digest))
 }

@@ -64,7 +64,7 @@ impl Work {
     }
 }
 
-/// Where the freed pages are while all others are in use.
+/// The position of the freed pages while all others are in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Spread {
     SideBySide,
@@ -100,13 +100,13 @@ impl Spread {
     }
 }
 
-/// How much is done.
+/// The size of the work.
 struct Plan {
     /// Pages of each zone, the smallest first.
     zones: Vec<u64>,
     rounds: usize,
     times: u32,
-    /// How many pages are freed while all others are in use.
+    /// The number of pages that are freed while all others are in use.
     scattered: u64,
 }
 
@@ -132,7 +132,7 @@ impl Plan {
         let largest = left_out.first()?;
         let names: Vec<_> = left_out.iter().rev().map(|&pages| size(pages)).collect();
         Some(format!(
-            "left out for want of memory: {}; the metadata of {} takes {} MiB, {} MiB are available",
+            "left out for lack of memory: {}; the metadata of {} takes {} MiB, {} MiB are available",
             names.join(", "),
             size(*largest),
             metadata_bytes(*largest) >> 20,
@@ -181,10 +181,10 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     })?;
     tables.finish(&plan, &mut report);
     report.notes.push(format!(
-        "a zone each, all with the per-CPU settings of 1 GiB; {} rounds of {} blocks; in a free zone the same blocks are used again and again, so each \
-         size touches as many frames; in a zone in use {} pages, no two of them buddies, are freed and drained \
-         to the free lists, then all but an eighth allocated again: what {} costs more than {} is the distance between the \
-         frames' metadata, which no cache holds",
+        "a zone each, all with the per-CPU settings of 1 GiB; {} rounds of {} blocks; in a free zone each size uses \
+         the same number of blocks again and again; in a zone in use {} pages, no two of them buddies, are freed and \
+         drained to the free lists, then all but an eighth are allocated again: {} costs more than {} because the \
+         frames' metadata is farther apart and not in a cache",
         plan.rounds,
         plan.times,
         plan.scattered,
@@ -409,7 +409,7 @@ mod tests {
         let note = plan.fit(1 << 30).unwrap();
         assert_eq!(plan.zones, [GIB, GIB << 4, GIB << 7]);
         assert!(
-            note.starts_with("left out for want of memory: 1 TiB; the metadata of 1 TiB takes 2562 MiB, 1024 MiB are available"),
+            note.starts_with("left out for lack of memory: 1 TiB; the metadata of 1 TiB takes 2562 MiB, 1024 MiB are available"),
             "{note}"
         );
         assert!(plan.fit(0).unwrap().contains("16 GiB, 128 GiB"));

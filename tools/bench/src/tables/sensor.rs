@@ -1,4 +1,4 @@
-//! `bench sensor`: what reading this machine's free blocks costs a process with page faults.
+//! `bench sensor`: the cost of reading this machine's free blocks for a process with page faults.
 
 use std::fs::File;
 use std::sync::Barrier;
@@ -27,7 +27,7 @@ const PAGE: usize = 4096;
 /// The monitor beside the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reader {
-    NoReclaim,
+    None,
     Bpf,
     Pagetypeinfo,
 }
@@ -35,7 +35,7 @@ enum Reader {
 impl Reader {
     fn name(self) -> &'static str {
         match self {
-            Self::NoReclaim => "nobody",
+            Self::None => "no reader",
             Self::Bpf => "bpf",
             Self::Pagetypeinfo => "pagetypeinfo",
         }
@@ -44,7 +44,7 @@ impl Reader {
     /// Returns the monitor's sensor.
     fn sensor(self) -> Result<Option<Sensor>, freehold_linux::Error> {
         let choice = match self {
-            Self::NoReclaim => return Ok(None),
+            Self::None => return Ok(None),
             Self::Bpf => Choice::Bpf,
             Self::Pagetypeinfo => Choice::Procfs,
         };
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
     let mut report = Report::new("sensor");
     report.notes.extend(sharing_note(&processors));
     let mut sides = Vec::new();
-    for reader in [Reader::NoReclaim, Reader::Bpf, Reader::Pagetypeinfo] {
+    for reader in [Reader::None, Reader::Bpf, Reader::Pagetypeinfo] {
         match reader.sensor() {
             Ok(sensor) => sides.push((reader, sensor)),
             Err(error) => report.notes.push(format!("{} is missing: {error}", reader.name())),
@@ -96,15 +96,15 @@ pub(crate) fn run(options: &Options) -> Result<Report, BenchError> {
         lines: lines.map(|((reader, _), (fresh, late))| (reader.name().into(), vec![*fresh, late])).collect(),
     });
     report.notes.push(format!(
-        "{rounds} rounds of {} ms a side; slower: median over the rounds, against nobody in the same round; the \
-         process maps {} MiB, touches each page and gives them back; pagetypeinfo is read without ration",
+        "{rounds} rounds of {} ms a side; slower: median over the rounds, compared with no reader in the same round; \
+         the process maps {} MiB, touches each page and unmaps them; pagetypeinfo is read without a rate limit",
         sample.as_millis(),
         MAPPED >> 20
     ));
     Ok(report.finish(bench.digest))
 }
 
-/// What all rounds share.
+/// The common state of all rounds.
 struct Measuring {
     rounds: usize,
     sample: Duration,
@@ -125,7 +125,7 @@ impl Measuring {
         };
         let samples = interleave(self.rounds, sides, one)?;
         let faults = |side: &Vec<Sample>| side.iter().map(|sample| sample.fault_ns).collect::<Vec<_>>();
-        let beside_nobody = faults(&samples[0]);
+        let alone = faults(&samples[0]);
         let mut medians = Vec::new();
         for ((reader, _), side) in sides.iter().zip(&samples) {
             let readings: Vec<f64> = side.iter().flat_map(|sample| &sample.reading_ns).copied().collect();
@@ -135,7 +135,7 @@ impl Measuring {
             let cells = vec![
                 Cell::Real(fault.median),
                 Cell::Real(fault.spread_percent),
-                only_with(*reader != Reader::NoReclaim, percent_over(&faults(side), &beside_nobody)),
+                only_with(*reader != Reader::None, percent_over(&faults(side), &alone)),
                 only_with(!readings.is_empty(), reading.median),
                 only_with(!readings.is_empty(), reading.max),
             ];

@@ -1,4 +1,4 @@
-//! How far the sides of the series `tidying` are apart, and by what chance.
+//! The differences between the sides of the series `tidying`, with confidence intervals.
 
 use std::fmt::Write as _;
 
@@ -7,25 +7,25 @@ use freehold_lab::predict::unpaired;
 use super::cases::Side;
 use super::costs::{COST, Column, Costs, LEFT};
 
-/// Which sides are held against each other: a name, the side, and the one that it is held against. Sides are named by
-/// their place: as it is, drains only, tidying, tidying with the rival's time, proactive compaction, defrag mode.
+/// The pairs of sides that are compared: a name, the side, and the side it is compared with. A number is an index into
+/// the sides: as it is, drains only, tidying, tidying at equal cost, proactive compaction, defrag mode.
 const PAIRS: [(&str, usize, usize); 7] = [
     ("only drains − as it is", 1, 0),
     ("tidying − as it is", 2, 0),
     ("tidying − only drains", 2, 1),
     ("proactive compaction − as it is", 4, 0),
-    ("tidying with the rival's time − proactive compaction", 3, 4),
+    ("tidying at equal cost − proactive compaction", 3, 4),
     ("tidying − proactive compaction", 2, 4),
     ("defrag mode − as it is", 5, 0),
 ];
 
-/// What is held against each other: all that is left, and the time of the work.
+/// The compared columns: everything that the work left, and the time of the work.
 fn measures() -> impl Iterator<Item = &'static Column> {
     LEFT.iter().chain(&COST[..1])
 }
 
-/// Returns a table for each measure: a row for each workload, and in each cell by how much a side has more than another,
-/// half of the 99 % confidence interval, and Welch's t. What is beyond its interval is bold.
+/// Returns a table for each measure, with a row for each workload and a column for each pair of sides. A cell has the
+/// difference of the means, half of its 99 % confidence interval, and Welch's t. A significant difference is bold.
 pub(super) fn tables(costs: &Costs) -> String {
     let titles: Vec<_> = PAIRS.iter().map(|(title, ..)| *title).collect();
     let mut text = String::new();
@@ -57,7 +57,7 @@ fn capital(title: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Returns by how much `after` is more than `before`; `–` where a side has fewer than two runs.
+/// Returns by how much the mean of `after` exceeds that of `before`; `–` if a side has fewer than two runs.
 fn cell(before: &[f64], after: &[f64]) -> String {
     let Some(difference) = unpaired(before, after) else { return "–".to_owned() };
     if difference.error == 0.0 {
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_has_its_interval_and_is_bold_beyond_it() {
+    fn cell_has_the_interval_and_is_bold_beyond_it() {
         assert_eq!(cell(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0]), "**+10.0 ± 3.8 (t 12.2)**");
         assert_eq!(cell(&[1.0, 2.0, 3.0], &[2.0, 3.0, 4.0]), "+1.0 ± 3.8 (t 1.2)");
         assert_eq!((cell(&[1.0], &[1.0, 2.0]), cell(&[0.0; 3], &[0.0; 3])), ("–".to_owned(), "0".to_owned()));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pairs_are_of_the_sides_that_they_name() {
+    fn pairs_refer_to_the_sides_in_their_names() {
         let sides = tidying_sides();
         let of = |place: usize| sides[place].1.to_string();
         for (title, side, against) in PAIRS {
@@ -96,7 +96,7 @@ mod tests {
                     "as it is" => "7.3-built",
                     "only drains" => "pageblock_only_drains",
                     "tidying" => "7.3-tidying+pageblock_tidying_pages=1000000",
-                    "tidying with the rival's time" => "pageblock_tidying_ms",
+                    "tidying at equal cost" => "pageblock_tidying_ms",
                     "proactive compaction" => "compaction_proactiveness",
                     _ => "defrag_mode",
                 };

@@ -1,20 +1,20 @@
-//! The cases: a workload, the side that is recorded to foretell from, and the side that is foretold.
+//! The cases: a workload, the side whose recordings the prediction starts from, and the predicted side.
 
 use std::fmt;
 
 use super::kernels::Kernel;
 use super::workloads::{WORKLOADS, Workload};
 
-/// Where a side runs, and what is set there.
+/// A kernel and its settings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     /// The kernel of its guests.
     pub(crate) kernel: &'static Kernel,
-    /// What differs from the defaults.
+    /// The setting that differs from the default.
     pub(crate) setting: Option<Setting>,
-    /// What is set besides.
+    /// A second such setting.
     pub(crate) also: Option<Setting>,
-    /// True if it is set when the workload is prepared, right before the recording; otherwise, before that.
+    /// True if it is set right before the recording, once the workload is prepared; otherwise it is set at boot.
     pub(crate) is_late: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Setting {
     pub(crate) value: u64,
 }
 
-/// One case.
+/// A case.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Case {
     pub(crate) workload: &'static Workload,
@@ -33,7 +33,7 @@ pub(crate) struct Case {
     pub(crate) after: Side,
 }
 
-/// From which kernel to which.
+/// The pairs of kernels: from, to.
 const KERNEL_PAIRS: [(&str, &str); 8] = [
     ("6.1", "6.12"),
     ("6.12", "6.1"),
@@ -45,8 +45,8 @@ const KERNEL_PAIRS: [(&str, &str); 8] = [
     ("7.3", "6.1"),
 ];
 
-/// The kernel and the workloads that settings are tried under, and those: every setting that the lab can vary, but those
-/// that no kernel can change while it runs.
+/// The kernel, the workloads and the settings to try: every setting that the lab can vary and that a running kernel
+/// can change.
 const SETTINGS: (&str, [&str; 2], [Setting; 7]) = (
     "7.3",
     ["build", "memory-files"],
@@ -61,23 +61,23 @@ const SETTINGS: (&str, [&str; 2], [Setting; 7]) = (
     ],
 );
 
-/// The workloads under which the series `tidying` is held against Linux 7.3 as it is.
+/// The workloads under which the series `tidying` is compared with an unchanged Linux 7.3.
 const TIDIED: [&str; 5] = ["build", "files", "huge-pages", "database", "memory-short"];
 
 /// More pages a second than an emulated machine can move: its budget of time bounds tidying.
 const TIDYING: Setting = Setting { name: "pageblock_tidying_pages", value: 1_000_000 };
 
-/// What Linux 7.3 has for the same end.
-const RIVALS: [Setting; 2] =
+/// The settings of Linux 7.3 with the same purpose.
+const BASELINES: [Setting; 2] =
     [Setting { name: "compaction_proactiveness", value: 100 }, Setting { name: "defrag_mode", value: 1 }];
 
-/// Returns the cases of the series `tidying`: with it, with it turned on where a replay turns it on, which is where a
-/// recording begins, and with what Linux has for the same end.
+/// Returns the cases of the series `tidying`: tidying from the boot on, tidying from the start of the recording on
+/// as in a replay, and Linux's own settings with the same purpose.
 pub(crate) fn tidying_cases() -> Vec<Case> {
     let guest = |version, setting| Side::of_guest(version, setting, None);
     let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
     let of = |workload| {
-        let proactive_baselines = RIVALS.map(|setting| guest("7.3-built", Some(setting)));
+        let proactive_baselines = BASELINES.map(|setting| guest("7.3-built", Some(setting)));
         let tidying = guest("7.3-tidying", Some(TIDYING));
         let afters = [tidying, Side { is_late: true, ..tidying }].into_iter().chain(proactive_baselines);
         afters.map(move |after| Case { workload, before: guest("7.3-built", None), after })
@@ -85,30 +85,30 @@ pub(crate) fn tidying_cases() -> Vec<Case> {
     tidied.flat_map(of).collect()
 }
 
-/// As often as tidying looks at the pageblocks: it drains no zone more often.
+/// Drains as often as tidying scans the pageblocks, which is how often tidying drains at most.
 const DRAINS: Setting = Setting { name: "pageblock_only_drains", value: 10 };
 
-/// About the time of a second that kcompactd takes under proactive compaction where that moves pages: 5 to 7 ms.
-const RIVALS_TIME: Setting = Setting { name: "pageblock_tidying_ms", value: 6 };
+/// About the time in each second that kcompactd spends under proactive compaction when it moves pages: 5 to 7 ms.
+const EQUAL_COST: Setting = Setting { name: "pageblock_tidying_ms", value: 6 };
 
-/// Returns the sides of the series `tidying`, each under every workload: as it is, a kernel that only drains the CPUs'
-/// lists, tidying, tidying with the rival's time, what Linux has for the same end, and tidying from the recording on.
+/// Returns the sides of the series `tidying`, each under every workload: an unchanged kernel, a kernel that only drains
+/// the CPUs' lists, tidying, tidying at equal cost, Linux's own settings, and tidying from the recording on.
 pub(crate) fn tidying_sides() -> Vec<(&'static Workload, Side)> {
     let guest = Side::of_guest;
     let sides = [
         guest("7.3-built", None, None),
         guest("7.3-tidying", Some(DRAINS), None),
         guest("7.3-tidying", Some(TIDYING), None),
-        guest("7.3-tidying", Some(TIDYING), Some(RIVALS_TIME)),
-        guest("7.3-built", Some(RIVALS[0]), None),
-        guest("7.3-built", Some(RIVALS[1]), None),
+        guest("7.3-tidying", Some(TIDYING), Some(EQUAL_COST)),
+        guest("7.3-built", Some(BASELINES[0]), None),
+        guest("7.3-built", Some(BASELINES[1]), None),
         Side { is_late: true, ..guest("7.3-tidying", Some(TIDYING), None) },
     ];
     let tidied = WORKLOADS.iter().filter(|workload| TIDIED.contains(&workload.name));
     tidied.flat_map(|workload| sides.map(|side| (workload, side))).collect()
 }
 
-/// Returns every other case: between kernels, and settings.
+/// Returns every other case: pairs of kernels, and settings.
 pub(crate) fn cases() -> Vec<Case> {
     let guest = |version, setting| Side::of_guest(version, setting, None);
     let mut cases = Vec::new();

@@ -17,57 +17,60 @@ use super::score::Score;
 use crate::kernel::cache;
 use crate::kernel::process::command;
 
-/// Where the cases are kept.
+/// The page with the cases.
 const PAGE: &str = "docs/evidence/counterfactuals.md";
 
-/// Where every recording's values are kept.
+/// The file with the values of every recording.
 const VALUES: &str = "docs/evidence/counterfactuals.parquet";
 
-/// Where the cases of the series `tidying` are kept, and their recordings' values.
+/// The same two files for the series `tidying`.
 const TIDYING_KEPT: [&str; 2] = ["docs/evidence/tidying-kernels.md", "docs/evidence/tidying-kernels.parquet"];
 
-/// The workload under which Linux as it is compacts, by which is known what moving a page takes on an emulated machine.
+/// A workload under which an unchanged Linux compacts. Its recordings show how long moving a page takes on an emulated
+/// machine.
 const MOVES: &str = "huge-pages";
 
-/// Record workloads under two settings in turns, and hold what is foretold against what came
+/// Record workloads under two settings, and compare predictions with observations
 #[derive(Args, Debug)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct CounterfactualArgs {
-    /// Only cases whose name contains this, such as `forks`, `6.12 to 7.3` or `defrag_mode`.
+    /// Run only cases whose name contains this, such as `forks` or `defrag_mode`
     #[arg(long, value_name = "NAME")]
     case: Vec<String>,
-    /// The cases of the series `tidying`, in place of all others. Two sides are recorded besides, of which nothing is
-    /// foretold: a kernel that only drains the CPUs' lists, and tidying with the time that proactive compaction takes.
+    // Two further sides are recorded without a prediction: a kernel that only drains the CPUs' lists, and tidying with
+    // the time that proactive compaction takes.
+    /// Run the cases of the series `tidying` instead of the others
     #[arg(long)]
     tidying: bool,
-    /// List the cases.
+    /// List the cases and record nothing
     #[arg(long)]
     list: bool,
-    /// Recordings a side, at the least; all that are in the folder are used.
+    /// Least number of recordings per side
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_ROUNDS)), value_name = "N")]
     rounds: u32,
-    /// Guests of `--tidying` at the same time: their clock is the number of instructions, so they do not disturb each other.
+    // The clock of these guests is the number of executed instructions, so they do not disturb each other.
+    /// Number of guests of `--tidying` that run at the same time
     #[arg(long, default_value_t = 1, requires = "tidying", value_name = "N")]
     jobs: usize,
-    /// Where recordings are kept; those that are there already are not made again.
+    /// Folder of the recordings; existing recordings are not made again
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// The program that records and foretells, such as one with BPF, which takes the exact start; built from this checkout
-    /// where not given.
+    // A program with BPF records the exact start.
+    /// Program that records and predicts; by default, one built from this checkout
     #[arg(long, value_name = "FILE")]
     freehold: Option<PathBuf>,
-    /// Make the recordings, and foretell nothing.
+    /// Make the recordings, and predict nothing
     #[arg(long)]
     record_only: bool,
-    /// Write `docs/evidence/counterfactuals.md` and `docs/evidence/counterfactuals.parquet`, or those of tidying.
+    /// Write the page and the values to docs/evidence
     #[arg(long, conflicts_with = "record_only")]
     keep: bool,
 }
 
-/// Records, foretells, and prints or keeps the page. Returns true if the score reaches the goals.
+/// Records, predicts, and prints or writes the page. Returns true if the score reaches the goals.
 ///
 /// # Errors
-/// A sentence, if recordings cannot be made or a prediction fails.
+/// If recordings cannot be made or a prediction fails.
 pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> {
     let is_wanted = |case: &Case| {
         let name = case.name();
@@ -92,21 +95,21 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     if arguments.record_only {
         return Ok(true);
     }
-    let told_of = |case: &Case, page_move_ns| {
+    let scored_case = |case: &Case, page_move_ns| {
         let [before, after] = [case.before, case.after].map(|side| recordings.paths(case.workload, &side));
         scored(freehold, folder, *case, [&before, &after], page_move_ns)
     };
     let page_move_ns = match cases.iter().find(|case| arguments.tidying && case.workload.name == MOVES) {
-        Some(case) => told_of(case, None)?.prediction.ok().and_then(|of| of.page_move_ns),
+        Some(case) => scored_case(case, None)?.prediction.ok().and_then(|of| of.page_move_ns),
         None => None,
     };
     let mut all = Vec::new();
     for (number, case) in cases.iter().enumerate() {
-        all.push(told_of(case, page_move_ns)?);
+        all.push(scored_case(case, page_move_ns)?);
         let measures = all.last().and_then(|scored| scored.prediction.as_ref().ok()).map(|of| &of.measures);
         let said = measures.map_or("refused".to_owned(), |measures| {
             let score = Score::of(measures);
-            format!("{} right of {} that came", score.right, score.observed())
+            format!("{} right of {} observed", score.right, score.observed())
         });
         eprintln!("{} of {}: {}: {said}", number + 1, cases.len(), case.name());
     }
@@ -114,13 +117,13 @@ pub fn run(arguments: &CounterfactualArgs, root: &Path) -> Result<bool, String> 
     finish(arguments, root, &all, costs.as_ref())
 }
 
-/// Returns what is recorded for some cases.
+/// Returns the sides to record for these cases.
 fn sides_of(arguments: &CounterfactualArgs, cases: &[Case]) -> Vec<Sided> {
     let is_wanted = |(workload, _): &Sided| cases.iter().any(|case| case.workload.name == workload.name);
     if arguments.tidying { tidying_sides().into_iter().filter(is_wanted).collect() } else { sides(cases) }
 }
 
-/// Where recordings are, what guests boot, and the program that records.
+/// The paths of the recordings, of the guests' images, and of the program that records.
 struct Paths {
     folder: PathBuf,
     cache: PathBuf,
@@ -141,15 +144,15 @@ impl Paths {
 
     fn recordings<'a>(&'a self, root: &'a Path, arguments: &CounterfactualArgs) -> Recordings<'a> {
         let Self { folder, cache, freehold } = self;
-        // Tidying has a budget of time, so a page is to take what its instructions take, however busy the host is.
+        // Tidying has a budget of time. Counted instructions make that budget independent of the load on the host.
         let cpus = if arguments.tidying { Cpus::TwoCounting } else { Cpus::Two };
         let (rounds, is_drained, jobs) = (arguments.rounds, arguments.tidying, arguments.jobs);
         Recordings { root, folder, cache, freehold, rounds, cpus, jobs, is_drained }
     }
 }
 
-/// Returns true if a name contains a text that begins and ends with a word: `files` is not in `memory-files`, nor `6.1` in
-/// `6.12`.
+/// Returns true if `name` contains `text` as whole words: `memory-files` does not contain `files`, and `6.12` does not
+/// contain `6.1`.
 fn has_words(name: &str, text: &str) -> bool {
     let is_part = |next: char| next.is_alphanumeric() || matches!(next, '-' | '.');
     let goes_on = |after: &str| text.ends_with(is_part) && after.starts_with(is_part);
@@ -157,7 +160,7 @@ fn has_words(name: &str, text: &str) -> bool {
         .any(|(at, _)| !name[..at].ends_with(is_part) && !goes_on(&name[at + text.len()..]))
 }
 
-/// Prints the page, or keeps it with the values. Returns true if the score reaches the goals.
+/// Prints the page, or writes it and the values. Returns true if the score reaches the goals.
 fn finish(
     arguments: &CounterfactualArgs,
     root: &Path,
@@ -189,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_case_is_found_by_its_words() {
+    fn cases_are_selected_by_whole_words() {
         let name = "memory-files: 6.1 to 7.3+defrag_mode=1";
         for text in ["memory-files", "memory-files: 6.1", "7.3", "7.3+", "6.1 to", "defrag_mode"] {
             assert!(has_words(name, text), "{text}");

@@ -1,4 +1,4 @@
-//! What the work of each side left and cost: free pageblocks, time, the daemon's time, pages moved, stalls.
+//! The state after the work of each side, and its cost: free pageblocks, time, kcompactd's time, pages moved, stalls.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use super::guest::cost_of;
 use super::recordings::{Recordings, Sided};
 use super::workloads::Workload;
 
-/// What a guest says of its work: the growth of counters of `/proc/vmstat`, what it left, and `kcompactd_ns`.
+/// A guest's numbers: the growth of `/proc/vmstat` counters, the state after the work, and `kcompactd_ns`.
 type Cost = BTreeMap<String, f64>;
 
-/// What a table tells of a side.
+/// A column of a table of sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) title: &'static str,
-    /// The guest's names whose numbers are added up.
+    /// The names of the guest's numbers, which are added up.
     names: &'static [&'static str],
-    /// What they are divided by.
+    /// The divisor of the sum.
     unit: f64,
 }
 
@@ -27,7 +27,7 @@ const fn column(title: &'static str, names: &'static [&'static str]) -> Column {
     Column { title, names, unit: 1.0 }
 }
 
-/// What the work left.
+/// The state after the work.
 pub(super) const LEFT: [Column; 6] = [
     column("free pageblocks, mean over time", &["mean_pageblocks"]),
     column("free pageblocks at the end", &["end_pageblocks"]),
@@ -37,7 +37,7 @@ pub(super) const LEFT: [Column; 6] = [
     column("huge pages refused", &["thp_fault_fallback"]),
 ];
 
-/// What it cost.
+/// The cost of the work.
 pub(super) const COST: [Column; 9] = [
     column("seconds", &["seconds"]),
     Column { title: "kcompactd, ms", names: &["kcompactd_ns"], unit: 1e6 },
@@ -53,15 +53,15 @@ pub(super) const COST: [Column; 9] = [
     column("drains of its own CPU", &["tidy_drained_here"]),
 ];
 
-/// What the recordings of some sides left and cost.
+/// The guests' numbers of each recording of some sides.
 #[derive(Debug)]
 pub(crate) struct Costs(Vec<(Sided, Vec<Cost>)>);
 
 impl Costs {
-    /// Reads what the guests said.
+    /// Reads the guests' numbers.
     ///
     /// # Errors
-    /// A sentence, if a guest's numbers cannot be read.
+    /// If a guest's numbers cannot be read.
     pub(super) fn read(sides: &[Sided], recordings: &Recordings<'_>) -> Result<Self, String> {
         let of = |&(workload, side): &Sided| {
             let paths = recordings.paths(workload, &side);
@@ -97,7 +97,7 @@ impl Costs {
             .flat_map(move |((workload, side), _)| columns().map(|column| (*workload, *side, column)))
     }
 
-    /// Returns a column's value of each recording of a side; none if its kernel does not count it.
+    /// Returns a column's value in each recording of a side; empty if the side's kernel does not count it.
     pub(super) fn values(&self, workload: &Workload, side: &Side, column: &Column) -> Vec<f64> {
         let is_it = |((other, of), _): &&(Sided, Vec<Cost>)| {
             other.name == workload.name && of.to_string() == side.to_string()
@@ -105,7 +105,7 @@ impl Costs {
         self.0.iter().find(is_it).map(|(_, costs)| values(costs, column)).unwrap_or_default()
     }
 
-    /// Returns a table with a row for each side, mean ± standard deviation of its recordings.
+    /// Returns a table with a row for each side. A cell has the mean ± standard deviation of the side's recordings.
     pub(super) fn table(&self, columns: &[Column]) -> String {
         let titles: Vec<_> = columns.iter().map(|column| column.title).collect();
         let mut text =
@@ -125,7 +125,7 @@ fn read(path: &Path) -> Result<Cost, String> {
     serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
 }
 
-/// Returns a column's number of each run; none if one of them does not have it.
+/// Returns a column's number in each run; empty if a run does not have it.
 fn values(costs: &[Cost], column: &Column) -> Vec<f64> {
     let of = |cost: &Cost| -> Option<f64> {
         let found: Vec<_> = column.names.iter().filter_map(|name| cost.get(*name)).collect();
@@ -134,7 +134,7 @@ fn values(costs: &[Cost], column: &Column) -> Vec<f64> {
     costs.iter().map(of).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// Returns some runs' numbers as text; `–` if there are none.
+/// Returns the numbers of some runs as text; `–` if there are none.
 fn cell(values: &[f64]) -> String {
     if values.is_empty() {
         return "–".to_owned();
@@ -160,20 +160,20 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_a_mean_with_its_deviation() {
+    fn cell_has_mean_and_deviation() {
         assert_eq!(cell(&values(&costs(&[1.5, 2.5, 3.5]), &SECONDS)), "2.5 ± 1.0");
         assert_eq!(cell(&values(&costs(&[200.0, 202.0]), &SECONDS)), "201 ± 1");
         assert_eq!(cell(&values(&costs(&[3e6]), &Column { unit: 1e6, ..SECONDS })), "3");
     }
 
     #[test]
-    fn what_a_kernel_does_not_count_has_no_number() {
+    fn uncounted_columns_have_no_number() {
         assert_eq!(cell(&values(&costs(&[1.0]), &COST[6])), "–");
         assert_eq!(cell(&values(&[], &SECONDS)), "–");
     }
 
     #[test]
-    fn numbers_that_are_broken_are_named() {
+    fn invalid_numbers_are_named() {
         let place = std::env::temp_dir().join(format!("freehold-cost-{}.json", std::process::id()));
         fs::write(&place, "{\"seconds\":}").expect("written");
         assert!(read(&place).unwrap_err().contains(&place.display().to_string()));

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The only process of a guest besides what it runs: sets what is asked for, prepares, records, and gives the trace out.
-# It writes to a disk and powers off: nobody else is to run it.
+# The first process of a guest: makes the requested settings, prepares, records, and copies the trace to a disk.
+# Run it only in a guest, because it writes to a disk and powers off.
 [ $$ = 1 ] || { echo "$0 is for a guest that starts with it" >&2; exit 2; }
 export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C
 mount -t proc proc /proc
@@ -25,7 +25,7 @@ for word in $(cat /proc/cmdline); do
 done
 echo "up after $(cut -d ' ' -f 1 /proc/uptime) s: Linux $(uname -r)"
 sh "/usr/local/bin/prepare-$workload" || echo "FAILED: prepare-$workload"
-# The nanoseconds that a thread of the kernel was on a processor.
+# The processor time of a kernel thread in nanoseconds.
 daemon() {
     for comm in /proc/[0-9]*/comm; do
         read -r name < "$comm" && [ "$name" = "$1" ] && cut -d ' ' -f 1 "${comm%comm}schedstat"
@@ -38,7 +38,7 @@ awk -v name="$1" '{ sum += $14 + 2 * $15 } END { printf ",\"%s_pageblocks\":%d",
 awk -v name="$1" '$1 == "nr_free_pages" { free += $2 } $1 == "count:" { listed += $2 }
     END { printf ",\"%s_pages\":%d,\"%s_listed\":%d", name, free, name, listed }' /proc/zoneinfo
 END
-# The work, how long it takes, and what it leaves.
+# Runs the work, and prints its duration and the state after it.
 cat > /tmp/work << 'END'
 kill -USR1 "$2"
 read -r begun _ < /proc/uptime
@@ -54,7 +54,7 @@ for setting in ${late:-}; do set_to "$setting"; done
 echo "prepared after $(cut -d ' ' -f 1 /proc/uptime) s"
 freehold record --detail -o /var/trace.arrows --force -- sh /tmp/work "$workload" "$watcher" 2> /tmp/said || echo "FAILED: record"
 wait "$watcher"
-# What is left once the CPUs' lists are emptied.
+# The state after draining the CPUs' lists.
 if [ "${drained:-}" ]; then
     echo settle > /sys/kernel/debug/freehold_bench || echo "FAILED: settle"
     { sh /tmp/state drained; pageblocks mixed; } >> /tmp/states
@@ -63,7 +63,7 @@ tr '\r' '\n' < /tmp/said | tail -n 3
 more=$(counters | cat /tmp/before - | awk '{ if ($1 in had) { printf ",\"%s\":%d", $1, $2 - had[$1] } else { had[$1] = $2 } }')
 echo "cost: {\"kcompactd_ns\":$(echo "$(daemon kcompactd0) ${compacted:-0}" | awk '{ print $1 - $2 }')$more$(tr -d '\n' < /tmp/states)$(cat /tmp/mean)}"
 echo "recorded after $(cut -d ' ' -f 1 /proc/uptime) s"
-# Which of the disks a kernel finds first is chance: the one for the trace is the one without a partition.
+# The order in which a kernel finds the disks varies: the disk for the trace has no partition.
 for disk in /sys/block/nvme*; do
     [ -e "$disk/${disk##*/}p1" ] || out=/dev/${disk##*/}
 done

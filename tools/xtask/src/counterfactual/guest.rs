@@ -1,4 +1,4 @@
-//! Records a workload in a guest: a kernel on an emulated machine.
+//! Records a workload in a guest, a kernel on an emulated machine.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -13,39 +13,39 @@ use super::root::PARTITION;
 use super::workloads::Workload;
 use crate::kernel::error::{CONSOLE_LINES, tail};
 
-/// The memory of a guest that records.
+/// The memory of a guest.
 ///
 /// Units: MiB.
 const MEMORY_MIB: u32 = 448;
 
-/// The most time of a boot.
+/// The time limit of a boot.
 const LIMIT: Duration = Duration::from_mins(15);
 
-/// How often a boot is tried: an emulated machine may hang or die.
+/// The number of attempts at a boot: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 6;
 
-/// What a guest says before the cost of the work, an object.
+/// The prefix of the line with the cost of the work, a JSON object.
 const COST: &str = "cost: ";
 
-/// Where the trace begins on the second disk; its size stands before it, as decimal digits.
+/// The offset of the trace on the second disk. Its size in decimal digits is at the start of the disk.
 const TRACE_AT: u64 = 1 << 20;
 
-/// What guests need.
+/// Everything that guests need.
 #[derive(Debug)]
 pub(crate) struct Guests {
     image: PathBuf,
     cpus: Cpus,
-    /// True if the CPUs' lists are emptied after the work, and free pageblocks counted before and after.
+    /// True if the guest drains the CPUs' lists after the work, and counts free pageblocks before and after that.
     is_drained: bool,
-    /// The kernels that were fetched.
+    /// The kernels, fetched or built.
     kernels: Vec<(&'static Kernel, PathBuf)>,
 }
 
 impl Guests {
-    /// Gets some kernels, with `cache` for those that are fetched; the image is of [`super::root`].
+    /// Fetches kernels into `cache`, or builds them. [`super::root`] makes the image.
     ///
     /// # Errors
-    /// A sentence, if something cannot be had.
+    /// If a kernel cannot be fetched or built.
     pub(crate) fn new(
         root: &Path,
         cache: &Path,
@@ -59,10 +59,10 @@ impl Guests {
         Ok(Self { image, cpus, is_drained, kernels: kernels.collect::<Result<_, String>>()? })
     }
 
-    /// Boots, records, and writes the trace to `place`.
+    /// Boots a guest that records, and writes the trace to `place`.
     ///
     /// # Errors
-    /// The end of the last console, if no attempt gave a trace.
+    /// The end of the last console, if no attempt produced a trace.
     pub(crate) fn record(&self, workload: &Workload, side: &Side, place: &Path) -> Result<(), String> {
         let disk = place.with_extension("disk");
         let mut failure = String::new();
@@ -102,9 +102,9 @@ impl Guests {
         if console.contains("FAILED: ") {
             return Err(failed("failed"));
         }
-        let trace = trace_on(disk).map_err(io)?.ok_or_else(|| failed("gave no trace"))?;
+        let trace = trace_on(disk).map_err(io)?.ok_or_else(|| failed("wrote no trace"))?;
         let cost = console.lines().find_map(|line| line.trim().strip_prefix(COST));
-        let cost = cost.ok_or_else(|| failed("did not say what the work has cost"))?;
+        let cost = cost.ok_or_else(|| failed("did not print the cost of the work"))?;
         fs::write(cost_of(place), cost).map_err(io)?;
         let partial = place.with_extension("partial");
         fs::write(&partial, trace).map_err(io)?;
@@ -115,16 +115,16 @@ impl Guests {
 /// The CPUs of a guest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Cpus {
-    /// Two, each on a thread of the host
+    /// Two, each on a thread of the host.
     Two,
-    /// One, whose clock is the number of executed instructions, however busy the host is: a nanosecond each
+    /// One, whose clock advances by a nanosecond with each executed instruction.
     Counting,
-    /// Two in turns on one thread of the host, whose clock is the number of instructions that both have executed
+    /// Two in turns on one thread of the host, with one clock that counts the executed instructions of both.
     TwoCounting,
 }
 
-/// Returns the machine of a small Debian: no initramfs, and `/dev/nvme0n1` and so on, whose driver Debian's kernels have
-/// built in. The host reads a trace back from a raw image. Such a machine cannot be saved.
+/// Returns a machine that boots a small Debian from `/dev/nvme0n1` without an initramfs, as Debian's kernels have that
+/// disk's driver built in. The host reads a trace back from a raw image. Such a machine cannot be saved.
 pub(crate) fn machine(cpus: Cpus, memory_mib: u32, kernel: &Path, disks: Vec<Disk>) -> Machine {
     let mut machine = Machine::new(Arch::X86_64, kernel);
     (machine.cpus, machine.clock) = match cpus {
@@ -151,7 +151,7 @@ fn parameters(workload: &Workload, side: &Side, is_drained: bool) -> String {
     )
 }
 
-/// Returns the path of what a recording's work cost.
+/// Returns the path of the file with the cost of a recording's work.
 pub(super) fn cost_of(recording: &Path) -> PathBuf {
     recording.with_extension("cost.json")
 }
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_is_a_parameter() {
+    fn setting_becomes_a_kernel_parameter() {
         let build = &WORKLOADS[0];
         let kernel = Kernel::from_version("7.3-built").expect("a kernel");
         let of = |setting, also, is_drained| {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_has_its_cpus_and_their_clock() {
+    fn machine_has_the_chosen_cpus_and_clock() {
         let of = |cpus| {
             let machine = machine(cpus, 512, Path::new("bzImage"), Vec::new());
             machine.arguments().expect("a folder").join(" ")
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_without_a_whole_trace_has_none() {
+    fn incomplete_trace_on_a_disk_is_ignored() {
         let disk = std::env::temp_dir().join(format!("freehold-disk-{}", std::process::id()));
         let written = |digits: &str, length: usize| {
             let mut bytes = vec![0; TRACE_AT as usize];

@@ -8,17 +8,17 @@ use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::variant::Variant;
 use crate::series::build::workshop::Workshop;
 
-/// A kernel that guests boot.
+/// A kernel for guests.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    /// The first two numbers of its version, and what it has besides.
+    /// The first two numbers of its version, and a suffix for a special build.
     pub(crate) version: &'static str,
     origin: Origin,
     /// The era nearest to it.
     pub(crate) era: &'static str,
 }
 
-/// Where a kernel comes from.
+/// The origin of a kernel.
 #[derive(Debug, PartialEq, Eq)]
 enum Origin {
     /// The suite of Debian that has it.
@@ -27,7 +27,7 @@ enum Origin {
     Built(Variant),
 }
 
-/// Every kernel that is recorded, the oldest first.
+/// Every kernel for guests, the oldest first.
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel { version: "6.1", origin: Origin::Debian("bookworm"), era: "linux-6.1" },
     Kernel { version: "6.12", origin: Origin::Debian("trixie"), era: "linux-6.12" },
@@ -46,10 +46,10 @@ impl Kernel {
         KERNELS.iter().find(|kernel| kernel.version == version)
     }
 
-    /// Returns the path of the kernel, and builds it or fetches it into `folder` if it is not there yet.
+    /// Returns the path of the kernel. Builds it, or fetches it into `folder`, unless it exists.
     ///
     /// # Errors
-    /// A sentence, if it cannot be had.
+    /// If it cannot be built or fetched.
     pub(crate) fn fetch(&self, root: &Path, folder: &Path) -> Result<PathBuf, String> {
         match self.origin {
             Origin::Debian(suite) => self.fetch_from(suite, folder),

@@ -1,10 +1,10 @@
-//! Foretold and came: a workload under two settings comes in; how `freehold predict` did goes out.
+//! Predicted and observed: takes a workload under two settings, and scores `freehold predict`.
 //!
 //! [`cases`] says which [`workloads`] run under which sides. [`recordings`] makes what is missing, in turns, in
-//! QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]). [`predicted`] asks `freehold predict --against`,
-//! [`score`] counts its verdicts, [`costs`] tells what the work left and took, [`apart`] how far sides are apart in that,
-//! [`over_time`] holds free pageblocks over time against the replays';
-//! [`page`] and [`parquet`] keep them.
+//! QEMU ([`guest`], which boots the image of [`root`] with a kernel of [`kernels`]).
+//! [`predicted`] runs `freehold predict --against`, and [`score`] counts its verdicts. [`costs`] reads the state after
+//! the work and its cost, and [`apart`] compares the sides in both. [`over_time`] compares free pageblocks over time
+//! with the replays. [`page`] and [`parquet`] write the results.
 
 mod apart;
 pub(super) mod cases;

@@ -1,7 +1,7 @@
-//! Free pageblocks over time: by how many more the replays foretell, beside how many more came.
+//! Free pageblocks over time: the predicted and the observed increase.
 //!
-//! No recording tells free pageblocks over time of the machine itself, so `predict` says that it cannot tell. The guests of
-//! `--tidying` count them while they work, and the replays of the same recordings have them, too.
+//! A recording does not have the machine's free pageblocks over time, so `predict` reports this measure as undecided.
+//! The guests of `--tidying` count them during the work, and the replays of their recordings compute them.
 
 use std::fmt::Write as _;
 
@@ -11,13 +11,13 @@ use super::cases::{Case, Side};
 use super::costs::{Costs, LEFT};
 use super::predicted::ScoredCase;
 
-/// The measure, as `freehold predict` names it; in `LEFT` it is the first column.
+/// The measure, as `freehold predict` names it. It is the first column of `LEFT`.
 const MEASURE: &str = "free pageblocks, mean over time";
 
-/// Returns a table with a row for each case of which both are known.
+/// Returns a table with a row for each case that has both numbers.
 pub(super) fn table(scored: &[ScoredCase], costs: &Costs) -> String {
     let mut text =
-        "| case | before: replays | guests | more: foretold | came | |\n|---|---:|---:|---:|---:|---|\n"
+        "| case | before: replays | guests | increase: predicted | observed | |\n|---|---:|---:|---:|---:|---|\n"
             .to_owned();
     for ScoredCase { case, prediction, .. } in scored {
         let Ok(prediction) = prediction else { continue };
@@ -56,7 +56,7 @@ fn row(case: &Case, replays: Both<'_>, guests: Both<'_>) -> Option<String> {
 /// Returns the mean difference of recordings that are replayed without and with the change.
 fn of_each((before, after): Both<'_>) -> Option<Difference> {
     let differences: Vec<_> = before.iter().zip(after).map(|(before, after)| after - before).collect();
-    // Held against nothing: the two replays of a recording share its scatter.
+    // The differences are compared with zero, because the two replays of a recording share its scatter.
     unpaired(&vec![0.0; differences.len()], &differences)
 }
 
@@ -65,7 +65,7 @@ fn cell(difference: Difference) -> String {
     if difference.is_beyond_noise() { format!("**{text}**") } else { text }
 }
 
-/// Returns what of the difference was foretold. A size is right if the two intervals meet.
+/// Returns the verdict on a predicted difference. Its size is right if the two intervals overlap.
 fn verdict(predicted: Difference, observed: Difference) -> &'static str {
     let is_same_way = predicted.mean * observed.mean > 0.0;
     let meet = (predicted.mean - observed.mean).abs() <= predicted.noise() + observed.noise();
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_foretold_is_held_against_what_the_guests_counted() {
+    fn predicted_pageblocks_are_compared_with_the_guests_counts() {
         let case = tidying_cases()[0];
         let of = |replays: Both<'_>, guests: Both<'_>| row(&case, replays, guests).expect("two of each");
         let before: &[f64] = &[34.0, 34.1, 33.9];

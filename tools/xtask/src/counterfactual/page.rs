@@ -13,32 +13,33 @@ use super::predicted::{Measure, Prediction, ScoredCase};
 use super::score::{DIRECTION_GOAL, FALSE_ALARM_GOAL, SIZE_GOAL, Score};
 use super::workloads::WORKLOADS;
 
-/// What a page is about.
+/// The subject of a page.
 #[derive(Debug)]
 pub(crate) struct Subject {
-    /// Its beginning, with the title.
+    /// The first paragraphs, with the title.
     pub(crate) head: &'static str,
-    /// What the kernels of guests are.
+    /// A phrase about the guests' kernels.
     pub(crate) kernels: &'static str,
 }
 
-/// Kernels against each other, and settings.
+/// Pairs of kernels, and settings.
 pub(crate) const COUNTERFACTUALS: Subject = Subject { head: HEAD, kernels: "are Debian's own" };
 
-/// The series `tidying` against Linux as it is.
+/// The series `tidying`, compared with an unchanged Linux.
 pub(crate) const TIDYING: Subject = Subject {
     head: TIDYING_HEAD,
-    kernels: "are built from Debian's source of 7.3 with one configuration, `7.3-tidying` with the series; their clock counts the \
-              instructions of both CPUs, which run in turns, a nanosecond each, so nothing but waiting for disks hangs on the host",
+    kernels: "are built from Debian's source of 7.3 with one configuration; `7.3-tidying` has the series. Their \
+              clock advances by a nanosecond with each instruction of the two CPUs, which run in turns, so only \
+              waiting for disks depends on the host",
 };
 
-/// What a page rests on.
+/// The provenance of a page.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) subject: Subject,
-    /// The number of cases that there are.
+    /// The number of all cases.
     pub(crate) cases: usize,
-    /// The recordings a side.
+    /// The least number of recordings per side.
     pub(crate) rounds: u32,
     /// The commit.
     pub(crate) commit: String,
@@ -47,7 +48,7 @@ pub(crate) struct Made {
 }
 
 impl Made {
-    /// Returns what is so on this machine.
+    /// Returns the provenance with this machine's processor and kernel.
     pub(crate) fn here(subject: Subject, cases: usize, rounds: u32, commit: &str) -> Self {
         let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -59,29 +60,35 @@ impl Made {
     }
 }
 
-const HEAD: &str = "# Foretold and came
+const HEAD: &str = "# Predicted and observed
 
-What [`freehold predict`](predict.md) foretold from recordings of real kernels under one setting, held against recordings of the same
-work under the other. Written by `cargo xtask counterfactual --keep`; every recording's value of every measure is in
-`docs/evidence/counterfactuals.parquet`.
+This page compares the predictions of [`freehold predict`](../guide/predict.md) with observations. A prediction starts
+from recordings of a real kernel under one setting. The observations are recordings of the same work under another
+setting. `cargo xtask counterfactual --keep` writes this page.
+
+`docs/evidence/counterfactuals.parquet` has each recording's values.
 ";
 
-const TIDYING_HEAD: &str = "# Tidying pageblocks in Linux: foretold and came
+const TIDYING_HEAD: &str = "# Tidying pageblocks in Linux: predicted and observed
 
-What [`freehold predict`](predict.md) foretold of era `linux-7.3-tidying` from recordings of Linux 7.3 as it is, held against recordings of the same
-work under the [series `tidying`](../kernel/series/tidying/README.md); and what proactive compaction and defrag mode do for the same end.
-Written by `cargo xtask counterfactual --tidying --keep`; every recording's value of every measure is in `docs/evidence/tidying-kernels.parquet`.
-`+late` is set when the workload is prepared, right before the recording, as in a replay; everything else is set before that.
+This page compares predictions for the era `linux-7.3-tidying` with observations.
+[`freehold predict`](../guide/predict.md) starts from recordings of an unchanged Linux 7.3. The observations are
+recordings of the same work under the [series `tidying`](../../kernel/series/tidying/README.md), under proactive
+compaction, and under defrag mode. `cargo xtask counterfactual --tidying --keep` writes this page.
+
+`docs/evidence/tidying-kernels.parquet` has each recording's values.
+A side with `+late` gets its setting right before the recording, as in a replay. All other settings are made at boot.
 ";
 
-/// Returns the page; `costs` is a table of what each side's work cost, if there is one.
+/// Returns the page. `costs` has the cost of each side's work, if it was measured.
 pub(crate) fn page(scored: &[ScoredCase], made: &Made, costs: Option<&Costs>) -> String {
     let mut text = String::from(made.subject.head);
     // Writing to a `String` cannot fail.
     let _ = write!(
         text,
-        "\n{} of {} cases, {} recordings a side or more, made in rounds of the sides that lacked one; {}; commit {}. Guests are emulated machines with 448 MiB and \
-         two CPUs, whose kernels {}; each side begins with as much free memory.\n",
+        "\n{} of {} cases, at least {} recordings per side, made in turns. Host: {}. Commit: {}. The guests are \
+         emulated machines with 448 MiB and two CPUs, whose kernels {}. All sides begin with the same amount of free \
+         memory.\n",
         scored.len(),
         made.cases,
         made.rounds,
@@ -90,11 +97,12 @@ pub(crate) fn page(scored: &[ScoredCase], made: &Made, costs: Option<&Costs>) ->
         made.subject.kernels
     );
     let releases: BTreeSet<_> = predictions(scored).map(|of| of.kernel_release.as_str()).collect();
-    let _ = writeln!(text, "\nRecorded to foretell from: {}.", Vec::from_iter(releases).join(", "));
+    let releases = Vec::from_iter(releases).join(", ");
+    let _ = writeln!(text, "\nKernels of the recordings before the change: {releases}.");
     if let Some(ns) = scored.iter().find_map(|scored| scored.page_move_ns) {
         let _ = writeln!(
             text,
-            "Moving a page takes {ns} ns there, by the compactions of the recordings that have enough of them."
+            "Moving a page takes {ns} ns, measured in the recordings that have enough compactions."
         );
     }
     if let Some(costs) = costs {
@@ -104,9 +112,11 @@ pub(crate) fn page(scored: &[ScoredCase], made: &Made, costs: Option<&Costs>) ->
         // Writing to a `String` cannot fail.
         let _ = write!(
             text,
-            "\n## Free pageblocks over time\n\nNo recording tells them, so that `predict` does not. The guests counted them while they worked, and the \
-             replays of their recordings have them: the means before the change, and by how many more there are with it, each with half of its \
-             99 % confidence interval; bold if it is beyond that. *right*: both are, and the intervals meet.\n\n{}",
+            "\n## Free pageblocks over time\n\nA recording does not have them, so `predict` reports them as \
+             undecided. The guests counted them during the work, and the replays of their recordings compute them. \
+             The table has the means before the change and the increase with it, with half of its 99 % confidence \
+             interval. A significant increase is bold. *right*: both increases are significant, and their \
+             intervals overlap.\n\n{}",
             over_time::table(scored, costs)
         );
     }
@@ -114,21 +124,23 @@ pub(crate) fn page(scored: &[ScoredCase], made: &Made, costs: Option<&Costs>) ->
     by_case(&mut text, scored);
     by_measure(&mut text, scored);
     differences(&mut text, scored);
-    untraced(&mut text, scored);
+    undecided(&mut text, scored);
     refused(&mut text, scored);
     text
 }
 
-/// Writes what each side left and cost, and how far they are apart.
+/// Writes the state after each side's work, its cost, and the differences between sides.
 fn sides(text: &mut String, costs: &Costs) {
     let _ = write!(
         text,
-        "\n## What the work left\n\nMean ± standard deviation of a side's recordings. Over time: `/proc/buddyinfo` every 100 ms of the guest's \
-         time, while the work runs. Then the recorder ends, all CPUs' lists are emptied, and free pageblocks are counted again, and mixed \
-         ones, which hold both pages that can be moved and pages that stay, by `/proc/kpageflags`.\n\n{}\n\
-         ## What it cost\n\nThe time of the work, and the growth of the guest's counters from before the recording to after it.\n\n{}\n\
-         ## How far the sides are apart\n\nThe difference of two sides' means, half of its 99 % confidence interval, and Welch's t; bold if \
-         it is beyond the interval. Of a hundred differences by chance one is bold.\n{}",
+        "\n## State after the work\n\nMean ± standard deviation of a side's recordings. The mean over time is \
+         from `/proc/buddyinfo`, read every 100 ms of the guest's time during the work. Then the recorder ends, \
+         the guest drains all CPUs' lists, and counts free pageblocks again. It also counts mixed pageblocks, \
+         which have both movable and unmovable pages, from `/proc/kpageflags`.\n\n{}\n\
+         ## Cost\n\nThe time of the work, and the growth of the guest's counters during the recording.\n\n{}\n\
+         ## Differences between the sides\n\nThe difference of two sides' means, half of its 99 % confidence \
+         interval, and Welch's t. A difference beyond its interval is bold. Noise alone makes one of a hundred \
+         differences bold.\n{}",
         costs.table(&LEFT),
         costs.table(&COST),
         apart::tables(costs)
@@ -155,11 +167,11 @@ fn scores(text: &mut String, scored: &[ScoredCase]) {
     let _ = write!(
         text,
         "\n## The score\n\n\
-         Of the differences that came beyond the noise, and that the lab did not say it cannot tell: the share whose direction was \
-         foretold, and the share whose size was, too. Of the differences that were foretold: the share that came in that \
-         direction, and the share that did not come. The goals are \
-         {:.0} %, {:.0} % and less than {:.0} %.\n\n\
-         | | cases | came | direction | size | foretold | so it came | false alarms | quiet | cannot tell |\n\
+         `observed` counts the differences beyond the noise, without undecided ones. `direction` and `size` are the \
+         shares of them that were predicted correctly. `predicted` counts the predicted differences; `confirmed` is \
+         the share that was observed in that direction, and `false alarms` the share that was not observed. The \
+         goals are {:.0} % of the directions, {:.0} % of the sizes and less than {:.0} % false alarms.\n\n\
+         | | cases | observed | direction | size | predicted | confirmed | false alarms | quiet | undecided |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
         100.0 * DIRECTION_GOAL,
         100.0 * SIZE_GOAL,
@@ -194,7 +206,7 @@ fn scores(text: &mut String, scored: &[ScoredCase]) {
     }
 }
 
-const VERDICTS: &str = "right | size | direction | missed | false alarm | quiet | cannot tell |";
+const VERDICTS: &str = "right | size | direction | missed | false alarm | quiet | undecided |";
 
 fn verdicts(score: Score) -> String {
     let Score { right, size, direction, missed, false_alarm, quiet, undecided } = score;
@@ -225,20 +237,21 @@ fn by_measure(text: &mut String, scored: &[ScoredCase]) {
     }
 }
 
-/// Writes every difference that came or was foretold.
+/// Writes every difference that was observed or predicted.
 fn differences(text: &mut String, scored: &[ScoredCase]) {
     let _ = writeln!(
         text,
-        "\n## Every difference\n\nWhat came beyond the noise or was foretold, each ± the standard deviation of a single recording.\n"
+        "\n## Every difference\n\nAll differences that were observed beyond the noise or predicted, each ± the \
+         standard deviation of a single recording.\n"
     );
     let _ = writeln!(
         text,
-        "| case | measure | before | foretold | came | verdict |\n|---|---|---:|---:|---:|---|"
+        "| case | measure | before | predicted | observed | verdict |\n|---|---|---:|---:|---:|---|"
     );
     for ScoredCase { case, prediction, .. } in scored {
         let Ok(prediction) = prediction else { continue };
-        let is_told = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::Undecided);
-        for measure in prediction.measures.iter().filter(is_told) {
+        let is_listed = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::Undecided);
+        for measure in prediction.measures.iter().filter(is_listed) {
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
@@ -268,8 +281,8 @@ fn number(mean: Option<f64>, sd: Option<f64>) -> String {
     }
 }
 
-/// Writes why nothing is told, the most frequent reason first.
-fn untraced(text: &mut String, scored: &[ScoredCase]) {
+/// Writes why verdicts are undecided, the most frequent reason first.
+fn undecided(text: &mut String, scored: &[ScoredCase]) {
     let mut by_reason: BTreeMap<String, (usize, BTreeSet<String>)> = BTreeMap::new();
     for ScoredCase { case, prediction, .. } in scored {
         for why in prediction.iter().flat_map(|of| &of.measures).filter_map(|measure| measure.why.as_deref())
@@ -281,13 +294,13 @@ fn untraced(text: &mut String, scored: &[ScoredCase]) {
     }
     let mut reasons: Vec<_> = by_reason.into_iter().collect();
     reasons.sort_by_key(|(_, (measures, _))| std::cmp::Reverse(*measures));
-    let _ = writeln!(text, "\n## What it cannot tell\n\n| why | measures | in cases |\n|---|---:|---:|");
+    let _ = writeln!(text, "\n## Undecided\n\n| why | measures | in cases |\n|---|---:|---:|");
     for (reason, (measures, cases)) in reasons {
         let _ = writeln!(text, "| {reason} | {measures} | {} |", cases.len());
     }
 }
 
-/// Returns a sentence with an `N` for each number.
+/// Returns the sentence with `N` in place of each number.
 fn without_numbers(text: &str) -> String {
     let word = |word: &str| {
         let is_number = word.starts_with(|first: char| first.is_ascii_digit());
@@ -319,9 +332,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_with_other_numbers_are_the_same() {
-        let why = "as recorded the replay has 60.5, the machine 10.1k of order 2";
-        assert_eq!(without_numbers(why), "as recorded the replay has N, the machine N of order N");
+    fn reasons_are_grouped_without_their_numbers() {
+        let why = "the baseline replay has 60.5, the machine 10.1k of order 2";
+        assert_eq!(without_numbers(why), "the baseline replay has N, the machine N of order N");
         assert_eq!(without_numbers("differ, 9 and 12: so"), "differ, N and N: so");
     }
 

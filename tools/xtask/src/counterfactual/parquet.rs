@@ -7,9 +7,9 @@ use parquet::schema::parser::parse_message_type;
 use super::costs::Costs;
 use super::predicted::ScoredCase;
 
-/// The columns. `what` is `before`, `predicted` or `observed`; `recording` counts from 1, and is the same for a recording and
-/// what is foretold from it. A side's own numbers, of which nothing is foretold, have `what` and `verdict` `counted`, and the
-/// side as `after`.
+/// The columns. `what` is `before`, `predicted` or `observed`. `recording` counts from 1; a recording and its
+/// prediction have the same number. Rows with `what` and `verdict` `counted` are a side's own numbers without a
+/// prediction; `after` names the side.
 const SCHEMA: &str = "message counterfactuals {
     REQUIRED BYTE_ARRAY workload (STRING);
     REQUIRED BYTE_ARRAY before (STRING);
@@ -22,13 +22,13 @@ const SCHEMA: &str = "message counterfactuals {
     REQUIRED DOUBLE value;
 }";
 
-/// What is counted, and neither foretold nor held against it.
+/// The `what` and `verdict` of numbers that are only counted.
 const COUNTED: &str = "counted";
 
 /// Returns the file.
 ///
 /// # Errors
-/// A sentence, if it cannot be written.
+/// If it cannot be written.
 pub(crate) fn file(scored: &[ScoredCase], costs: Option<&Costs>) -> Result<Vec<u8>, String> {
     let mut rows = Rows::default();
     for ScoredCase { case, prediction, .. } in scored {
@@ -54,7 +54,7 @@ pub(crate) fn file(scored: &[ScoredCase], costs: Option<&Costs>) -> Result<Vec<u
     rows.written()
 }
 
-/// What is in the columns.
+/// The values of the columns.
 #[derive(Default)]
 struct Rows {
     texts: [Vec<ByteArray>; 7],

@@ -1,4 +1,4 @@
-//! What `freehold predict --against` says of a case.
+//! Runs `freehold predict --against` for a case and reads its output.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,11 +21,11 @@ pub(crate) struct Measure {
     pub(crate) observed: Option<f64>,
     pub(crate) observed_sd: Option<f64>,
     pub(crate) verdict: Verdict,
-    /// Why the recordings cannot tell.
+    /// Why the verdict is undecided.
     pub(crate) why: Option<String>,
     /// The value of each recording before the change.
     pub(crate) before_each: Option<Vec<f64>>,
-    /// What each of these is foretold to be.
+    /// The predicted value for each of these recordings.
     pub(crate) predicted_each: Option<Vec<f64>>,
     /// The value of each recording under the change.
     pub(crate) observed_each: Option<Vec<f64>>,
@@ -35,29 +35,29 @@ pub(crate) struct Measure {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Prediction {
     pub(crate) kernel_release: String,
-    /// What moving a page takes, in nanoseconds, if the recordings tell.
+    /// The time to move a page in nanoseconds; `None` if the recordings have too few compactions.
     pub(crate) page_move_ns: Option<u64>,
     pub(crate) measures: Vec<Measure>,
 }
 
-/// A case with what was said of it.
+/// A case with its prediction.
 #[derive(Debug)]
 pub(crate) struct ScoredCase {
     pub(crate) case: Case,
-    /// What moving a page was said to take, in nanoseconds.
+    /// The time to move a page that was given to `freehold predict`, in nanoseconds.
     pub(crate) page_move_ns: Option<u64>,
-    /// The prediction, or the sentence by which it was refused.
+    /// The prediction, or the error message of `freehold predict`.
     pub(crate) prediction: Result<Prediction, String>,
 }
 
-/// The exit code of `freehold` for input that does not go together, or cannot tell.
+/// The exit code of `freehold` if the recordings do not fit together or do not allow a prediction.
 const REFUSED: i32 = 2;
 
-/// Asks `freehold predict` from the recordings `before`, held against `after`; both are paths below `folder`. Moving a page
-/// takes `page_move_ns`, if that is given.
+/// Runs `freehold predict` on the recordings `before`, and compares with the recordings `after`. Both are paths below
+/// `folder`. `page_move_ns` is the time to move a page, if it is known.
 ///
 /// # Errors
-/// The program fails otherwise than by refusing, or its answer cannot be read.
+/// If the program fails with another exit code, or its output cannot be read.
 pub(crate) fn scored(
     freehold: &Path,
     folder: &Path,
@@ -69,7 +69,7 @@ pub(crate) fn scored(
     predict.current_dir(folder).arg("predict").args(before);
     match case.after.setting {
         _ if case.after.kernel != case.before.kernel => {
-            predict.args(["--era", case.after.kernel.era]);
+            predict.args(["--set", &format!("era={}", case.after.kernel.era)]);
         }
         Some(setting) => {
             predict.arg("--set").arg(setting.to_string());
@@ -85,7 +85,7 @@ pub(crate) fn scored(
     let prediction = match ran.status.code() {
         Some(0) => {
             let read = serde_json::from_slice(&ran.stdout);
-            Ok(read.map_err(|error| format!("{}: what predict says cannot be read: {error}", case.name()))?)
+            Ok(read.map_err(|error| format!("{}: predict's output cannot be read: {error}", case.name()))?)
         }
         Some(REFUSED) => Err(complaint),
         _ => return Err(format!("{}: {complaint}", case.name())),

@@ -1,4 +1,4 @@
-//! Other programs: what they say, and what is said where they fail.
+//! Runs other programs, and reports their failures.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::kernel::error::tail;
 use crate::kernel::process::command;
 
-/// Runs a command and returns its output. The error is a sentence with the last lines of what it complained.
+/// Runs a command and returns its output. The error has the last lines of its standard error.
 pub(crate) fn said(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let ran = command.output().map_err(|error| format!("{program} cannot be started: {error}"))?;
@@ -25,7 +25,7 @@ pub(crate) fn freehold(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release/freehold"))
 }
 
-/// Compiles a program of one file that needs nothing on the machine where it runs.
+/// Compiles a program of one file as a static program.
 pub(crate) fn compile(compiler: &str, source: &Path, program: &Path) -> Result<(), String> {
     said(command(compiler).args(["-O2", "-static", "-pthread", "-o"]).arg(program).arg(source)).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The recordings of all sides, made in turns; those that are there already are kept.
+//! Makes the recordings of all sides in turns. Existing recordings are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,38 +13,38 @@ use super::kernels::Kernel;
 use super::root;
 use super::workloads::Workload;
 
-/// The largest number of recordings a side.
+/// The largest number of recordings per side.
 pub(crate) const MOST_ROUNDS: u32 = 100;
 
-/// Where recordings are, and how many each side has.
+/// The recordings of all sides.
 #[derive(Debug)]
 pub(crate) struct Recordings<'a> {
     /// The repository.
     pub(crate) root: &'a Path,
-    /// The recordings, in a folder for each workload and side.
+    /// The folder of the recordings, with a folder for each workload and side.
     pub(crate) folder: &'a Path,
-    /// What guests boot, kept between runs.
+    /// The folder of kernels and images, kept between runs.
     pub(crate) cache: &'a Path,
     /// The program that records.
     pub(crate) freehold: &'a Path,
-    /// The least number of recordings a side.
+    /// The least number of recordings per side.
     pub(crate) rounds: u32,
-    /// The CPUs of guests.
+    /// The guests' CPUs.
     pub(crate) cpus: Cpus,
-    /// How many guests run at the same time.
+    /// The number of guests that run at the same time.
     pub(crate) jobs: usize,
-    /// True if a guest empties the CPUs' lists after its work, and counts free pageblocks before and after.
+    /// True if a guest drains the CPUs' lists after its work, and counts free pageblocks before and after that.
     pub(crate) is_drained: bool,
 }
 
-/// A workload under a side.
+/// A workload, and a side that runs it.
 pub(super) type Sided = (&'static Workload, Side);
 
 impl Recordings<'_> {
-    /// Makes the recordings that are missing, a round of all sides after the other: what drifts weighs on all alike.
+    /// Makes the missing recordings in rounds of all sides, so that a drift of the host affects all sides equally.
     ///
     /// # Errors
-    /// A sentence for the first one that cannot be made.
+    /// For the first recording that cannot be made.
     pub(super) fn make(&self, sides: &[Sided]) -> Result<(), String> {
         let io = |path: &Path| format!("{} cannot be made", path.display());
         for folder in [self.folder, self.cache] {
@@ -59,7 +59,7 @@ impl Recordings<'_> {
         self.rounds_of(sides, self.jobs, |workload, side, place| guests.record(workload, side, place))
     }
 
-    /// Returns the paths of a side's recordings below the folder: those that were asked for, and more if there are any.
+    /// Returns the paths of a side's recordings below the folder: the required number, and further ones that exist.
     pub(crate) fn paths(&self, workload: &Workload, side: &Side) -> Vec<PathBuf> {
         let is_there = |round: &u32| *round <= self.rounds || self.place(workload, side, *round).is_file();
         (1..=MOST_ROUNDS).take_while(is_there).map(|round| path(workload, side, round)).collect()
@@ -69,7 +69,7 @@ impl Recordings<'_> {
         self.folder.join(path(workload, side, round))
     }
 
-    /// Returns the kernels of recordings that are missing.
+    /// Returns the kernels of the missing recordings.
     fn kernels(&self, sides: &[Sided]) -> Vec<&'static Kernel> {
         let mut kernels: Vec<_> = self.missing(sides).iter().map(|(_, (_, side))| side.kernel).collect();
         kernels.sort_by_key(|kernel| kernel.version);
@@ -82,7 +82,7 @@ impl Recordings<'_> {
         all.filter(|(round, (workload, side))| !self.place(workload, side, *round).is_file()).collect()
     }
 
-    /// Makes what is missing, in the order of the rounds, `jobs` at a time. Stops at the first that cannot be made.
+    /// Makes the missing recordings in the order of the rounds, `jobs` at a time. Stops at the first failure.
     fn rounds_of(
         &self,
         sides: &[Sided],
@@ -107,7 +107,7 @@ impl Recordings<'_> {
         failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Makes one recording, and says so.
+    /// Makes one recording, and reports it.
     fn one(
         &self,
         round: u32,
@@ -188,11 +188,11 @@ mod tests {
         recordings.rounds_of(two, 1, record).expect("recorded");
         assert_eq!(*made.lock().expect("not poisoned"), ["6.1", "6.12", "6.1", "6.12"]);
         recordings.rounds_of(two, 2, record).expect("recorded");
-        assert_eq!(made.lock().expect("not poisoned").len(), 4, "what is there is kept");
+        assert_eq!(made.lock().expect("not poisoned").len(), 4, "existing recordings are kept");
         let (workload, side) = two[0];
         assert_eq!(recordings.paths(workload, &side).len(), 2);
         let fewer = Recordings { rounds: 1, ..recordings };
-        assert_eq!(fewer.paths(workload, &side).len(), 2, "more than were asked for are used as well");
+        assert_eq!(fewer.paths(workload, &side).len(), 2, "surplus recordings are used, too");
         let more = Recordings { rounds: 4, ..fewer };
         let refused = |_: &Workload, _: &Side, _: &Path| Err("no guest".to_owned());
         let error = more.rounds_of(two, 2, refused).expect_err("none can be made");

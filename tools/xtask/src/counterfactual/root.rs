@@ -1,4 +1,4 @@
-//! The file system of the guests: a small Debian, the workloads, and `freehold`.
+//! The guests' file system: a small Debian, the workloads, and `freehold`.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -10,30 +10,30 @@ use super::workloads::WORKLOADS;
 use crate::kernel::apt::mirror_address;
 use crate::kernel::process::{command, require};
 
-/// What the workloads need besides the smallest Debian.
+/// The packages that the workloads need on top of the smallest Debian.
 const PACKAGES: &str = "gcc,libc6-dev,make,sqlite3,libelf1,zlib1g";
 
-/// The only process of a guest besides what it runs.
+/// The first process of a guest.
 const INIT: &str = include_str!("guest-init.sh");
 
-/// The options of ext4. Its checksums would need a module that no kernel has built in.
+/// The options of ext4. They turn checksums off, which would need a module that no kernel has built in.
 const FILE_SYSTEM: [&str; 4] = ["-q", "-F", "-O", "^metadata_csum,^64bit"];
 
-/// The size of the file system in MiB; what is not written takes no place.
+/// The size of the file system in MiB. The image is sparse.
 const SIZE_MIB: u32 = 1200;
 
-/// The disk's identifier and the partition's number, by which kernels find the root.
+/// The disk's identifier and the partition's number, by which kernels find their root.
 pub(crate) const PARTITION: &str = "46524545-01";
 
-/// Returns the first sector of the image: a table of one partition, from 1 MiB on. Kernels find it by [`PARTITION`] in
-/// whatever order they find disks.
+/// Returns the first sector of the image: a table with one partition that starts at 1 MiB. Kernels find it by
+/// [`PARTITION`], so the order of the disks does not matter.
 fn partition_table() -> [u8; 512] {
     const IDENTIFIER_AT: usize = 440;
     const ENTRY_AT: usize = 446;
     const SECTORS_A_MIB: u32 = 2048;
     let mut sector = [0; 512];
     sector[IDENTIFIER_AT..][..4].copy_from_slice(&0x4652_4545_u32.to_le_bytes());
-    // Of type Linux.
+    // The partition's type is Linux.
     sector[ENTRY_AT + 4] = 0x83;
     sector[ENTRY_AT + 8..][..4].copy_from_slice(&SECTORS_A_MIB.to_le_bytes());
     sector[ENTRY_AT + 12..][..4].copy_from_slice(&(SIZE_MIB * SECTORS_A_MIB).to_le_bytes());
@@ -41,14 +41,14 @@ fn partition_table() -> [u8; 512] {
     sector
 }
 
-/// The folder of a small Debian that a guest finds its programs in.
+/// The folder of programs in a guest's Debian.
 pub(crate) struct Programs(PathBuf);
 
 impl Programs {
     /// Writes a program.
     ///
     /// # Errors
-    /// A sentence, if it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn install(&self, name: &str, text: &[u8]) -> Result<(), String> {
         let place = self.0.join(name);
         fs::write(&place, text).map_err(io(&place))?;
@@ -56,10 +56,10 @@ impl Programs {
     }
 }
 
-/// Makes the image of the recorded workloads in `folder`, and returns its path. The small Debian is kept below `cache`.
+/// Makes the image of the recorded workloads in `folder`, and returns its path. Keeps the small Debian below `cache`.
 ///
 /// # Errors
-/// A sentence, if a program is missing or fails.
+/// If a program is missing or fails.
 pub(super) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -> Result<PathBuf, String> {
     require("strip", "binutils").map_err(|error| error.to_string())?;
     image_with(root, cache, folder, |programs| {
@@ -81,7 +81,7 @@ pub(super) fn image(root: &Path, cache: &Path, folder: &Path, freehold: &Path) -
 /// Makes an image in `folder` with everything of `traces/workloads` and what `add` installs, and returns its path.
 ///
 /// # Errors
-/// A sentence, if a program is missing or fails.
+/// If a program is missing or fails.
 pub(crate) fn image_with(
     root: &Path,
     cache: &Path,
@@ -123,7 +123,7 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> String + use<> {
     move |error| format!("{path}: {error}")
 }
 
-/// Returns the folder of a small Debian of this machine's own release, and unpacks it if it is not there yet.
+/// Returns the folder of a small Debian of this machine's release. Unpacks it unless it exists.
 fn debian(cache: &Path) -> Result<PathBuf, String> {
     let folder = cache.join("debian");
     if folder.is_dir() {
@@ -132,7 +132,7 @@ fn debian(cache: &Path) -> Result<PathBuf, String> {
     let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
     let suite = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
     let suite =
-        suite.ok_or("the guests get a Debian of this machine's release, and /etc/os-release names none")?;
+        suite.ok_or("the guests' Debian has this machine's release, but /etc/os-release names none")?;
     let partial = cache.join("debian.partial");
     let _ = fs::remove_dir_all(&partial);
     eprintln!("unpacking Debian {suite} for the guests");

@@ -4,13 +4,13 @@ use freehold_lab::predict::Verdict;
 
 use super::predicted::Measure;
 
-/// The least share of the differences that came whose direction is to be right.
+/// The smallest share of the observed differences whose direction must be predicted.
 pub(crate) const DIRECTION_GOAL: f64 = 0.90;
 
-/// The least share of the differences that came whose size is to be right.
+/// The smallest share of the observed differences whose size must be predicted.
 pub(crate) const SIZE_GOAL: f64 = 0.70;
 
-/// The largest share of the foretold differences that may be false alarms.
+/// The largest share of the predicted differences that may be false alarms.
 pub(crate) const FALSE_ALARM_GOAL: f64 = 0.10;
 
 /// Numbers of verdicts.
@@ -44,33 +44,34 @@ impl Score {
         score
     }
 
-    /// Returns how many differences came beyond the noise that the lab spoke of: what it said cannot be told is not
-    /// among them.
+    /// Returns the number of differences that were observed beyond the noise, without undecided ones.
     pub(crate) fn observed(&self) -> u32 {
         self.right + self.size + self.direction + self.missed
     }
 
-    /// Returns how many differences were foretold, and could have been seen.
+    /// Returns the number of predicted differences that were compared with an observation.
     pub(crate) fn predicted(&self) -> u32 {
         self.right + self.size + self.direction + self.false_alarm
     }
 
-    /// Returns the share of the differences that came whose direction was foretold; `None` if none came.
+    /// Returns the share of the observed differences whose direction was predicted; `None` if none was observed.
     pub(crate) fn direction_share(&self) -> Option<f64> {
         share(self.right + self.size, self.observed())
     }
 
-    /// Returns the share of the differences that came whose size was foretold, too; `None` if none came.
+    /// Returns the share of the observed differences whose direction and size were predicted; `None` if none was
+    /// observed.
     pub(crate) fn size_share(&self) -> Option<f64> {
         share(self.right, self.observed())
     }
 
-    /// Returns the share of the foretold differences that came, in that direction; `None` if none was foretold.
+    /// Returns the share of the predicted differences that were observed in the same direction; `None` if none was
+    /// predicted.
     pub(crate) fn kept_share(&self) -> Option<f64> {
         share(self.right + self.size, self.predicted())
     }
 
-    /// Returns the share of the foretold differences that did not come; `None` if none was foretold.
+    /// Returns the share of the predicted differences that were not observed; `None` if none was predicted.
     pub(crate) fn false_alarm_share(&self) -> Option<f64> {
         share(self.false_alarm, self.predicted())
     }
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_missed_counts_against_the_direction() {
+    fn missed_differences_lower_the_direction_share() {
         let score = Score { right: 7, size: 2, missed: 1, ..Score::default() };
         assert_eq!((score.direction_share(), score.size_share()), (Some(0.9), Some(0.7)));
         assert!(score.is_reached());
@@ -102,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn a_false_alarm_counts_among_what_was_foretold() {
+    fn false_alarms_count_as_predicted() {
         let score = Score { right: 19, false_alarm: 1, quiet: 1000, ..Score::default() };
         assert_eq!(score.false_alarm_share(), Some(0.05));
         assert!(score.is_reached());
-        assert!(!Score { false_alarm: 3, ..score }.is_reached(), "what is quiet does not make it smaller");
+        assert!(!Score { false_alarm: 3, ..score }.is_reached(), "quiet measures do not lower the share");
         assert_eq!((score.kept_share(), Score::default().direction_share()), (Some(0.95), None));
     }
 }

@@ -1,16 +1,17 @@
 //! The workloads, as data.
 
-/// What a side does: shell commands, which find the programs of `traces/workloads` on their path and may write below
-/// `$WORK`, a folder of their own that is empty before `prepare`.
+/// The work of a side, as shell commands. `PATH` has the programs of `traces/workloads`. `$WORK` is a folder for files,
+/// which is empty before `prepare`.
 #[derive(Debug)]
 pub(crate) struct Workload {
     /// The name.
     pub(crate) name: &'static str,
-    /// What it is, in one line.
+    /// A description of one line.
     pub(crate) what: &'static str,
-    /// What fills and ages the memory, and then leaves as much on each kernel, so that both sides begin alike.
+    /// Fills and ages the memory, then leaves the same amount of free memory on each kernel, so that all sides begin
+    /// alike.
     pub(crate) prepare: &'static str,
-    /// What is recorded.
+    /// The recorded commands.
     pub(crate) run: &'static str,
 }
 

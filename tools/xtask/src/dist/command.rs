@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: what is handed out of a commit.
+//! `cargo xtask dist`: builds the release of a commit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,63 +16,65 @@ use super::processor::Processor;
 use super::wheel::{Platform, Tools};
 use super::{contents, inside, program, source};
 
-/// The largest program that is handed out.
+/// The largest permitted program.
 ///
 /// Units: bytes.
 const LARGEST: u64 = 12_000_000;
 
-/// The version of everything that is handed out, which is that of the workspace.
+/// The version of the release, which is that of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Build what is handed out: static programs, packages for Debian, wheels, sources, lists of what is inside
+/// Build a release: static programs, packages, wheels, sources, lists of contents
 #[derive(Args, Debug)]
 pub struct DistArgs {
-    /// The processors; both if left out
+    /// Processors to build for; by default, both
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Processor::X86_64, Processor::Arm64])]
     arch: Vec<Processor>,
-    /// Where the files go; those that are there are replaced
+    /// Folder for the files; existing files are replaced
     #[arg(long, default_value = "target/handed-out", value_name = "FOLDER")]
     folder: PathBuf,
-    /// Only a part of it
+    /// Build only this part
     #[arg(long, value_enum)]
     only: Option<Only>,
-    /// All but the sources
+    /// Build everything except the sources
     #[arg(long)]
     without_source: bool,
-    /// Build a second time, in another folder from a clone, and compare every byte
+    /// Build again from a clone in another folder, and compare every byte
     #[arg(long)]
     twice: bool,
 }
 
-/// A part of what is handed out.
+/// A part of the release.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Only {
-    /// The programs, of files as they are, and no packages of them
+    /// The programs without packages, from the files as they are
     Programs,
     /// The wheels of the Python package, and its source
     Wheels,
 }
 
-/// A commit, as what is handed out names it.
+/// A commit as the release names it.
 struct Commit {
     name: String,
     /// Seconds since 1970.
     epoch: String,
-    /// The same as RFC 3339 has it.
+    /// The same time in the format of RFC 3339.
     time: String,
 }
 
-/// Builds everything. Returns false if a program is too large, or a second build has other bytes.
+/// Builds the release. Returns false if a program is too large, or a second build differs.
 ///
 /// # Errors
-/// A sentence, if something cannot be built.
+/// If something cannot be built.
 pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
     let folder = std::path::absolute(&arguments.folder).map_err(|error| error.to_string())?;
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let commit = commit(root)?;
     let only_programs = arguments.only == Some(Only::Programs);
     if only_programs && arguments.twice {
-        return Err("a second build is of a commit, and --only programs takes files as they are".to_owned());
+        return Err(
+            "a second build needs a commit, and --only programs takes the files as they are".to_owned()
+        );
     }
     if !only_programs {
         refuse_changes(root)?;
@@ -116,7 +118,7 @@ pub fn run(arguments: &DistArgs, root: &Path) -> Result<bool, String> {
     Ok(fits)
 }
 
-/// Makes an architecture's package and list, and returns the names of the files.
+/// Makes the package and the list of contents for a processor. Returns the names of the files.
 fn packed(
     arch: Processor,
     root: &Path,
@@ -139,7 +141,7 @@ fn packed(
     Ok(vec![file_name(&list), file_name(&package)])
 }
 
-/// Makes the wheels, their lists and the package's source, and returns the names of the files.
+/// Makes the wheels, their lists of contents and the package's source. Returns the names of the files.
 fn wheels(arguments: &DistArgs, root: &Path, commit: &Commit, folder: &Path) -> Result<Vec<String>, String> {
     let tools = Tools::new(root, &commit.epoch)?;
     let mut names = Vec::new();
@@ -184,22 +186,22 @@ fn commit(root: &Path) -> Result<Commit, String> {
     })
 }
 
-/// Fails if there are changes that no commit has.
+/// Fails if there are uncommitted changes.
 fn refuse_changes(root: &Path) -> Result<(), String> {
     let mut git = command("git");
     git.current_dir(root).args(["status", "--porcelain"]);
-    let said = succeeds(&mut git, "git does not tell what is changed")?;
+    let said = succeeds(&mut git, "git does not list the changes")?;
     if said.is_empty() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&said).into_owned();
     Err(format!(
-        "what is handed out is of a commit, and there are changes that none has; commit them first, or build \
+        "a release is built from a commit, and there are uncommitted changes; commit them first, or build \
          --only programs:\n{said}"
     ))
 }
 
-/// Writes the checksums of the files, and of those that were summed up in the folder before.
+/// Writes the checksums of the files. Keeps the checksums of the folder's older files.
 fn sum_up(folder: &Path, names: &mut Vec<String>) -> Result<(), String> {
     let place = folder.join("SHA256SUMS");
     let before = fs::read_to_string(&place).unwrap_or_default();
@@ -237,10 +239,10 @@ fn is_the_same_again(arguments: &DistArgs, root: &Path, folder: &Path) -> Result
     let (first, second) = (read(&folder.join("SHA256SUMS"))?, read(&clone.join("again/SHA256SUMS"))?);
     let differ = differing(&second, &first);
     for name in &differ {
-        println!("{name}: a second build has other bytes");
+        println!("{name}: the second build differs");
     }
     if differ.is_empty() {
-        println!("a second build, in another folder, has the same bytes");
+        println!("a second build in another folder has the same bytes");
     }
     Ok(differ.is_empty())
 }
@@ -255,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_of_earlier_files_are_kept_as_long_as_these_are_there() {
+    fn checksums_of_existing_files_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["program", "wheel"] {
             fs::write(folder.path().join(name), name).unwrap();
@@ -269,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_are_told_by_their_sums() {
+    fn differing_finds_changed_checksums() {
         assert_eq!(differing("ab  one\ncd  two\n", "ab  one\nce  two\n"), ["cd  two"]);
         assert!(differing("ab  one\n", "ab  one\n").is_empty());
     }

@@ -1,4 +1,4 @@
-//! Lists of what is inside what is handed out: for machines as SPDX, for people as licences in full.
+//! Lists of a release's contents: SPDX for programs, and full licence texts for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::inside::Part;
 
-/// Returns a document of SPDX 2.3 about something of the name `name`, which is `what` of a commit. `time` is that of the
-/// commit, as RFC 3339 has it.
+/// Returns an SPDX 2.3 document about the file `name`, which is described by `what` and a commit. `time` is the time of
+/// the commit in the format of RFC 3339.
 pub(crate) fn spdx(parts: &[Part], name: &str, what: &str, version: &str, commit: &str, time: &str) -> Value {
     let whole = json!({
         "SPDXID": WHOLE,
@@ -38,7 +38,7 @@ pub(crate) fn spdx(parts: &[Part], name: &str, what: &str, version: &str, commit
     })
 }
 
-/// What stands for all of it.
+/// The identifier of the whole.
 const WHOLE: &str = "SPDXRef-Whole";
 
 fn id(number: usize) -> String {
@@ -73,7 +73,7 @@ fn package(number: usize, part: &Part) -> Value {
     package
 }
 
-/// Returns each text of a licence or notice in the sources of `parts` once, below the names of the parts that have it.
+/// Returns each licence or notice in the sources of `parts` once, below the names of the parts that contain it.
 pub(crate) fn licences(parts: &[Part]) -> String {
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for part in parts {
@@ -93,7 +93,7 @@ pub(crate) fn licences(parts: &[Part]) -> String {
     })
 }
 
-/// Returns the texts in the files of a folder whose names say so.
+/// Returns the texts of a folder's files with the name of a licence or notice.
 fn texts_in(folder: &Path) -> Vec<String> {
     let is_text = |name: &str| {
         let name = name.to_ascii_uppercase();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_two_parts_share_is_there_once() {
+    fn shared_text_is_listed_once() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("LICENSE-MIT"), "Permission is granted\n").unwrap();
         fs::write(folder.path().join("main.rs"), "not this").unwrap();

@@ -1,4 +1,4 @@
-//! What a program or a wheel that is handed out is made of: crates, what they carry, and what comes with the compiler.
+//! The parts of a program or a wheel: crates, C libraries inside crates, and the compiler's libraries.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,32 +8,32 @@ use crate::kernel::process::command;
 
 use super::libraries::{manifests, sources, succeeds};
 
-/// A part of what is handed out.
+/// A part of a program or a wheel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) version: String,
     /// The licence as an expression of SPDX.
     pub(crate) licence: String,
-    /// The SHA-256 of the crate's archive; `None` for what is not a crate of the registry.
+    /// The SHA-256 of the crate's archive; `None` if the part is not a crate of the registry.
     pub(crate) sum: Option<String>,
-    /// The folder of its source; `None` for what the compiler comes with.
+    /// The folder of its source; `None` for the compiler's libraries.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Something that is handed out.
+/// A product of the release.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whole {
     /// The static program.
     Program,
-    /// The library in a wheel, which has the machine's C library.
+    /// The library in a wheel, which uses the machine's C library.
     Wheel,
 }
 
-/// Returns the parts of something for one of the compiler's targets, in the order of their names.
+/// Returns the parts of a product for one of the compiler's targets, in the order of their names.
 ///
 /// # Errors
-/// A sentence, if cargo cannot tell.
+/// If cargo fails.
 pub(crate) fn parts(whole: Whole, target: &str, root: &Path) -> Result<Vec<Part>, String> {
     let mut tree = command("cargo");
     tree.current_dir(root).args(["tree", "--locked"]);
@@ -92,13 +92,13 @@ fn sums(lock: &str) -> BTreeMap<(String, String), String> {
     lock.split("[[package]]").skip(1).filter_map(of).collect()
 }
 
-/// Returns the libraries of C whose sources libbpf-sys carries.
+/// Returns the C libraries whose sources are in libbpf-sys.
 fn carried(sources: &Path) -> Result<Vec<Part>, String> {
     let word = |file: &str, before: &str, after: char| {
         let path = sources.join(file);
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let found = text.split_once(before).and_then(|(_, rest)| Some(rest.split_once(after)?.0.to_owned()));
-        found.ok_or_else(|| format!("{} does not tell its version", path.display()))
+        found.ok_or_else(|| format!("{} does not state its version", path.display()))
     };
     let part = |name: &str, version: String, licence: &str| Part {
         name: name.to_owned(),
@@ -118,15 +118,15 @@ fn carried(sources: &Path) -> Result<Vec<Part>, String> {
     ])
 }
 
-/// Returns the version of libbpf, which is the part behind the plus of the crate's own.
+/// Returns the version of libbpf, which follows the plus in the crate's version.
 fn libbpf(sources: &Path) -> String {
     let name = sources.file_name().unwrap_or_default().to_string_lossy().into_owned();
     name.rsplit_once("+v").map_or_else(String::new, |(_, version)| version.to_owned())
 }
 
-/// Returns what the compiler links in.
+/// Returns the compiler's own libraries.
 fn of_the_compiler(whole: Whole) -> Result<Vec<Part>, String> {
-    let said = succeeds(command("rustc").arg("--version"), "rustc does not tell its version")?;
+    let said = succeeds(command("rustc").arg("--version"), "rustc does not print its version")?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let version = said.split(' ').nth(1).unwrap_or_default().to_owned();
     let part = |name: &str, licence: &str| Part {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn checksums_are_of_name_and_version() {
+    fn checksums_are_found_by_name_and_version() {
         let lock = "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"x\"\nchecksum = \"ab\"\n\n[[package]]\nname = \"own\"\nversion = \"0.1.0\"\n";
         let sums = sums(lock);
         assert_eq!(sums.len(), 1);

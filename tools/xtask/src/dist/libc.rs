@@ -1,4 +1,4 @@
-//! The headers of musl and of Linux for programs that are handed out, and the compiler's flags for them.
+//! The headers of musl and Linux for the static programs, and the compiler's flags for them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use crate::kernel::process::{command, require};
 
 use super::processor::Processor;
 
-/// The suite that has the headers: what they say changes nothing from one to the next.
+/// The suite of the headers. Their differences between suites do not matter here.
 const SUITE: &str = "bookworm";
 
 const PACKAGES: [&str; 2] = ["musl-dev", "linux-libc-dev"];
@@ -25,10 +25,10 @@ pub(crate) struct Libc {
 }
 
 impl Libc {
-    /// Gets the headers, unless they are there.
+    /// Fetches the headers unless they exist.
     ///
     /// # Errors
-    /// A sentence, if there is no compiler or a package cannot be had.
+    /// If there is no compiler, or a package cannot be fetched.
     pub(crate) fn new(arch: Processor, root: &Path) -> Result<Self, String> {
         let compiler = format!("{}-gnu-gcc", arch.gnu());
         require(&compiler, arch.compiler_package()).map_err(|error| error.to_string())?;
@@ -51,7 +51,7 @@ impl Libc {
         format!("{}-gnu-ar", self.arch.gnu())
     }
 
-    /// Returns the compiler's flags: musl's headers before its own, and none of the machine's.
+    /// Returns the compiler's flags: musl's headers before the compiler's own, and no headers of the machine.
     pub(crate) fn flags(&self) -> Vec<String> {
         let below = self.folder.join("usr/include");
         let musl = below.join(format!("{}-musl", self.arch.gnu()));
@@ -65,13 +65,13 @@ impl Libc {
         ] {
             flags.extend([flag.to_owned(), folder]);
         }
-        // Checked functions of glibc's, which musl does not have.
+        // Turns off glibc's checked functions, which musl does not have.
         flags.push("-U_FORTIFY_SOURCE".to_owned());
         flags.extend(self.maps.iter().cloned());
         flags
     }
 
-    /// Returns the flags of this processor: atomics in place, as their functions are in no library that is linked.
+    /// Returns the flags of this processor: inline atomics, as no linked library has their functions.
     pub(crate) fn processor_flags(&self) -> &'static [&'static str] {
         match self.arch {
             Processor::X86_64 => &[],
@@ -80,10 +80,10 @@ impl Libc {
     }
 }
 
-/// Returns folders whose paths would be in a program, each with the name that it has there.
+/// Returns the folders whose paths would be in a program, each with the replacement of its path.
 ///
 /// # Errors
-/// A sentence, if the environment does not say where crates are.
+/// If the environment does not name the folder of crates.
 pub(crate) fn mapped(root: &Path) -> Result<[(PathBuf, &'static str); 2], String> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = set("CARGO_HOME").or_else(|| Some(set("HOME")?.join(".cargo")));

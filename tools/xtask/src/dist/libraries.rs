@@ -1,4 +1,4 @@
-//! libelf and zlib as static libraries, from the sources that the crate libbpf-sys carries.
+//! Builds libelf and zlib as static libraries, from the sources in the crate libbpf-sys.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::kernel::process::command;
 
 use super::libc::Libc;
 
-/// What elfutils' `configure` finds with musl.
+/// The results of elfutils' `configure` with musl.
 const CONFIG: &str = "\
 #define _GNU_SOURCE 1
 #define HAVE_DECL_MEMPCPY 1
@@ -30,7 +30,7 @@ const CONFIG: &str = "\
 /// Returns the folder of the sources of libbpf-sys.
 ///
 /// # Errors
-/// A sentence, if cargo does not know it.
+/// If cargo does not list it.
 pub(crate) fn sources(root: &Path) -> Result<PathBuf, String> {
     let manifest = manifests(root)?.into_iter().find(|(name, _, _)| name == "libbpf-sys");
     let (_, _, path) = manifest.ok_or("libbpf-sys is not among the crates")?;
@@ -54,10 +54,10 @@ pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String, PathBuf)>, S
     Ok(packages.map(of).collect())
 }
 
-/// Builds both into the folder `lib` of `libc`, unless they are there. Returns that folder.
+/// Builds both into the folder `lib` of `libc` unless they exist. Returns that folder.
 ///
 /// # Errors
-/// A sentence with what the compiler said.
+/// If the compiler fails, with its output.
 pub(crate) fn build(libc: &Libc, sources: &Path) -> Result<PathBuf, String> {
     let place = libc.folder.join("lib");
     if place.join("libelf.a").is_file() && place.join("libz.a").is_file() {
@@ -75,7 +75,7 @@ pub(crate) fn build(libc: &Libc, sources: &Path) -> Result<PathBuf, String> {
     Ok(place)
 }
 
-/// Compiles every file of C in `folder` into a library.
+/// Compiles every C file in `folder` into a library.
 fn archive(
     libc: &Libc,
     library: &Path,
@@ -101,7 +101,7 @@ fn archive(
     fs::remove_dir_all(&objects).map_err(|error| format!("{}: {error}", objects.display()))
 }
 
-/// Runs a command. The error says `what`, and the last lines of what the command said.
+/// Runs a command. The error has `what` and the last lines of the command's output.
 pub(crate) fn succeeds(command: &mut Command, what: &str) -> Result<Vec<u8>, String> {
     let output = command.output().map_err(|error| {
         format!("{what}: {} cannot be started: {error}", command.get_program().to_string_lossy())

@@ -1,7 +1,8 @@
-//! What is handed out: a commit comes in; static programs, packages, wheels, sources and lists of them go out.
+//! The release: takes a commit, and makes static programs, packages, wheels, sources and lists of their contents.
 //!
-//! [`libc`] gets the headers of musl, [`libraries`] builds libelf and zlib with them, [`program`] the program, [`wheel`] the wheels;
-//! [`contents`] lists what is inside, [`package`] and [`source`] pack, [`command`] does all of it.
+//! [`libc`] fetches the headers of musl, and [`libraries`] builds libelf and zlib with them. [`program`] builds the
+//! program, and [`wheel`] the wheels. [`contents`] lists their parts, [`package`] and [`source`] pack. [`command`] is
+//! the command line.
 
 pub mod command;
 pub(crate) mod contents;

@@ -1,6 +1,6 @@
-//! The package for Debian: the program, its manual, completions, the unit for systemd, and what is inside.
+//! The Debian package: the program, its manual, completions, the systemd unit, and the list of contents.
 //!
-//! `cargo-deb` packs it. What goes where is in `crates/cli/Cargo.toml`, which names the files of [`STAGE`].
+//! `cargo-deb` packs it. `crates/cli/Cargo.toml` says where each file of [`STAGE`] goes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use crate::kernel::process::{command, require};
 use super::libraries::succeeds;
 use super::processor::Processor;
 
-/// The folder of the files of a package that are not in the repository.
+/// The folder of those files of a package that are not in the repository.
 const STAGE: &str = "target/deb";
 
-/// What packages of each architecture have alike, made once.
+/// The files that are the same in the packages of all processors.
 #[derive(Debug)]
 pub(crate) struct Texts {
     version: String,
-    /// The seconds since 1970 of the commit.
+    /// The time of the commit in seconds since 1970.
     epoch: String,
 }
 
 impl Texts {
-    /// Lets a program of this machine write manual and completions: `program`, or the workspace's own.
+    /// Runs `program`, or one built here, to write the manual and the completions.
     ///
     /// # Errors
-    /// A sentence, if it does not build.
+    /// If it does not build.
     pub(crate) fn new(
         root: &Path,
         program: Option<&Path>,
@@ -40,15 +40,15 @@ impl Texts {
                 run.args(["run", "--locked", "--quiet", "--package=freehold-cli", "--"]);
             }
             run.args(words);
-            succeeds(&mut run, "freehold does not tell its command line")
+            succeeds(&mut run, "freehold does not print its command line")
         };
         let stage = root.join(STAGE);
-        // What an older program had to say is not in the package.
+        // The texts of an older program must not be in the package.
         let _ = fs::remove_dir_all(&stage);
         fs::create_dir_all(&stage).map_err(|error| format!("{}: {error}", stage.display()))?;
-        freehold(&["man", &stage.join("man1").to_string_lossy()])?;
+        freehold(&["dev", "man", &stage.join("man1").to_string_lossy()])?;
         for shell in ["bash", "zsh", "fish"] {
-            put(&stage.join(shell), &freehold(&["completions", shell])?)?;
+            put(&stage.join(shell), &freehold(&["dev", "completions", shell])?)?;
         }
         let unit = root.join("contrib/systemd/freehold.service");
         let unit = fs::read_to_string(&unit).map_err(|error| format!("{}: {error}", unit.display()))?;
@@ -58,7 +58,7 @@ impl Texts {
     }
 }
 
-/// What a package is made of besides [`Texts`].
+/// The parts of a package, in addition to [`Texts`].
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
     pub(crate) arch: Processor,
@@ -67,10 +67,10 @@ pub(crate) struct Contents<'a> {
     pub(crate) licences: &'a str,
 }
 
-/// Makes the package in `folder` and returns its file.
+/// Makes the package in `folder`, and returns its file.
 ///
 /// # Errors
-/// A sentence, if a file cannot be read or written, or `cargo-deb` is missing or fails.
+/// If a file cannot be read or written, or `cargo-deb` is missing or fails.
 pub(crate) fn make(
     root: &Path,
     texts: &Texts,

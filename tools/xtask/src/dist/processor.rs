@@ -1,9 +1,9 @@
-//! The processors that programs are handed out for.
+//! The processors of the release.
 
 use clap::ValueEnum;
 use freehold_vm::Arch;
 
-/// A processor, and what others call it.
+/// A processor.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processor {
     /// 64-bit PCs
@@ -15,7 +15,7 @@ pub enum Processor {
 }
 
 impl Processor {
-    /// Returns its name here.
+    /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::X86_64 => "x86-64",
@@ -31,7 +31,7 @@ impl Processor {
         }
     }
 
-    /// Returns the compiler's name for it, with musl.
+    /// Returns the name of the compiler's target with musl.
     pub const fn target(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64-unknown-linux-musl",
@@ -47,7 +47,7 @@ impl Processor {
         }
     }
 
-    /// Returns what the names of GNU's programs begin with.
+    /// Returns the prefix of the names of GNU's programs.
     pub const fn gnu(self) -> &'static str {
         match self {
             Self::X86_64 => "x86_64-linux",
@@ -55,7 +55,7 @@ impl Processor {
         }
     }
 
-    /// Returns the architecture of guests.
+    /// Returns the architecture of emulated guests.
     pub const fn arch(self) -> Arch {
         match self {
             Self::X86_64 => Arch::X86_64,
@@ -72,7 +72,7 @@ impl Processor {
         !program.starts_with(b"\x7fELF") || program.get(18..20) == Some(&machine.to_le_bytes())
     }
 
-    /// Returns the Debian package with the compiler of C.
+    /// Returns the Debian package of the C compiler.
     pub const fn compiler_package(self) -> &'static str {
         match self {
             Self::X86_64 => "gcc",
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_program_runs_on_this_machine_alone() {
+    fn this_program_is_for_this_processor_only() {
         let this = std::fs::read("/proc/self/exe").expect("this program");
         for processor in Processor::value_variants() {
             assert_eq!(processor.runs(&this), processor.is_this_machine(), "{processor:?}");

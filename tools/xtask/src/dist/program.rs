@@ -1,4 +1,4 @@
-//! The static program, with the BPF sensor in it, and tests of it.
+//! Builds the static program with the BPF sensor, and its tests.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,15 +9,15 @@ use super::libc::{Libc, mapped};
 use super::libraries;
 use super::processor::Processor;
 
-/// The programs that the sensor's libraries are built with, each with its Debian package.
+/// The programs that build the sensor's libraries, each with its Debian package.
 const PROGRAMS: [(&str, &str); 3] = [("clang", "clang"), ("make", "make"), ("pkg-config", "pkg-config")];
 
-/// Builds the program for a processor and returns its file. `epoch` is the time of the commit.
+/// Builds the program for a processor, and returns its file. `epoch` is the time of the commit.
 ///
-/// Paths of this machine are in none of its bytes, so that it is the same wherever it is built.
+/// It contains no paths of this machine, so each machine builds the same bytes.
 ///
 /// # Errors
-/// A sentence, if something that it is built with cannot be had or does not compile.
+/// If a program or a library that the build needs is missing, or the program does not compile.
 pub(crate) fn build(arch: Processor, root: &Path, epoch: &str) -> Result<PathBuf, String> {
     let mut cargo = cargo(arch, root, "build", epoch)?;
     let status = cargo.arg("--profile=dist").status();
@@ -28,16 +28,16 @@ pub(crate) fn build(arch: Processor, root: &Path, epoch: &str) -> Result<PathBuf
     Ok(root.join("target").join(arch.target()).join("dist/freehold"))
 }
 
-/// A test of the program's, linked statically.
+/// A statically linked test program.
 #[derive(Debug)]
 pub(crate) struct Test {
-    /// The test's file.
+    /// The file of the test program.
     pub(crate) file: PathBuf,
-    /// Where it looks for the program.
+    /// The path at which it expects the program `freehold`.
     pub(crate) program: PathBuf,
 }
 
-/// Builds the test of the program's that has this name.
+/// Builds the test program of this name.
 ///
 /// # Errors
 /// As [`build`], and if there is no such test.
@@ -70,7 +70,7 @@ fn does_not_build(arch: Processor, what: &str) -> String {
     format!("the {what} for {name} does not build; `rustup target add {target}` gets what Rust needs for it")
 }
 
-/// Returns Cargo with a command for the program, with all that it takes to build for another processor.
+/// Returns a Cargo command for the program, set up to build for another processor.
 fn cargo(arch: Processor, root: &Path, what: &str, epoch: &str) -> Result<Command, String> {
     for (program, package) in PROGRAMS {
         require(program, package).map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ fn cargo(arch: Processor, root: &Path, what: &str, epoch: &str) -> Result<Comman
         flags.push(format!("-I{}", sources.join(headers).display()));
     }
     flags.extend(libc.processor_flags().iter().map(|&flag| flag.to_owned()));
-    // Cargo forgets the profile's `strip` for a package whose optimisation the profile sets.
+    // Cargo ignores the profile's `strip` for a package whose optimisation the profile sets.
     let flags_of_rust = ["-Clinker=rust-lld", "-Ctarget-feature=+crt-static", "-Cstrip=symbols"];
     let mut rust: Vec<String> = flags_of_rust.map(str::to_owned).into();
     rust.extend(mapped(root)?.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())));

@@ -1,4 +1,4 @@
-//! The source with the sources of its crates, from which the program builds without a network.
+//! Packs the source with the sources of its crates, so that the program builds without a network.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::kernel::scratch::Scratch;
 
 use super::libraries::succeeds;
 
-/// What tells cargo to take crates from the folder beside.
+/// The configuration that makes cargo take crates from the folder `vendor`.
 const VENDORED: &str = "
 [source.crates-io]
 replace-with = \"vendored\"
@@ -19,10 +19,10 @@ replace-with = \"vendored\"
 directory = \"vendor\"
 ";
 
-/// Packs the commit that is checked out into `folder`, and returns the file.
+/// Packs the checked-out commit into `folder`, and returns the file.
 ///
 /// # Errors
-/// A sentence, if a program that it takes is missing or fails.
+/// If a program that it runs is missing or fails.
 pub(crate) fn pack(
     root: &Path,
     version: &str,
@@ -44,13 +44,13 @@ pub(crate) fn pack(
     fs::remove_file(&archive).map_err(|error| format!("{}: {error}", archive.display()))?;
     let mut vendor = command("cargo");
     vendor.current_dir(&tree).args(["vendor", "--locked", "--quiet", "vendor"]);
-    succeeds(&mut vendor, "the sources of the crates cannot be had")?;
+    succeeds(&mut vendor, "the sources of the crates cannot be fetched")?;
     let settings = tree.join(".cargo/config.toml");
     let said = |error| format!("{}: {error}", settings.display());
     let mut file = OpenOptions::new().append(true).open(&settings).map_err(said)?;
     file.write_all(VENDORED.as_bytes()).map_err(said)?;
-    let told = tree.join("COMMIT");
-    fs::write(&told, format!("{commit}\n")).map_err(|error| format!("{}: {error}", told.display()))?;
+    let marker = tree.join("COMMIT");
+    fs::write(&marker, format!("{commit}\n")).map_err(|error| format!("{}: {error}", marker.display()))?;
     let place = folder.join(format!("{name}-source.tar.xz"));
     compress(scratch.path(), &name, epoch, &place)?;
     Ok(place)
@@ -65,7 +65,7 @@ fn compress(scratch: &Path, name: &str, epoch: &str, place: &Path) -> Result<(),
     let mut tar = tar.stdout(Stdio::piped()).spawn().map_err(said)?;
     let packed = tar.stdout.take().ok_or("tar has no output")?;
     let mut xz = command("xz");
-    // Blocks of a fixed size, so that the bytes do not follow the number of CPUs.
+    // Blocks of a fixed size, so that the bytes do not depend on the number of CPUs.
     xz.args(["-4", "-T2", "--block-size=16MiB", "-c"]).stdin(packed);
     let xz = xz.stdout(File::create(place).map_err(said)?).status().map_err(said)?;
     let tar = tar.wait().map_err(said)?;

@@ -1,4 +1,4 @@
-//! Wheels of the Python package, and its source as pip takes it.
+//! Makes wheels of the Python package, and its source for pip.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use super::libc::mapped;
 use super::libraries::succeeds;
 use super::processor::Processor;
 
-/// Where a wheel can be installed, by the C library.
+/// The C library that a wheel needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Platform {
     /// glibc 2.17 and newer.
@@ -24,7 +24,7 @@ pub(crate) enum Platform {
 impl Platform {
     pub(crate) const ALL: [Self; 2] = [Self::Manylinux, Self::Musllinux];
 
-    /// Returns Python's name.
+    /// Returns Python's name for it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Manylinux => "manylinux_2_17",
@@ -32,7 +32,7 @@ impl Platform {
         }
     }
 
-    /// Returns the compiler's name for it on a processor.
+    /// Returns the compiler's target for it on a processor.
     pub(crate) const fn target(self, arch: Processor) -> &'static str {
         match (self, arch) {
             (Self::Manylinux, Processor::X86_64) => "x86_64-unknown-linux-gnu",
@@ -42,7 +42,7 @@ impl Platform {
     }
 }
 
-/// Removes a file at the end.
+/// Removes a file when dropped.
 struct Passing(PathBuf);
 
 impl Drop for Passing {
@@ -51,7 +51,7 @@ impl Drop for Passing {
     }
 }
 
-/// What wheels are built with, in a virtual environment of Python.
+/// The tools that build wheels, in a virtual environment of Python.
 #[derive(Debug)]
 pub(crate) struct Tools {
     root: PathBuf,
@@ -62,10 +62,10 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// Gets the tools of `python/wheel-tools.txt`, unless they are there.
+    /// Installs the tools of `python/wheel-tools.txt` unless they exist.
     ///
     /// # Errors
-    /// A sentence, if there is no Python or a tool cannot be had.
+    /// If there is no Python, or a tool cannot be installed.
     pub(crate) fn new(root: &Path, epoch: &str) -> Result<Self, String> {
         require("python3", "python3-venv").map_err(|error| error.to_string())?;
         let place = root.join("target/wheel-tools");
@@ -73,16 +73,19 @@ impl Tools {
         succeeds(command("python3").args(["-m", "venv"]).arg(&place), "no virtual environment of Python")?;
         let mut pip = command(&bin.join("pip").to_string_lossy());
         pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]);
-        succeeds(pip.arg(root.join("python/wheel-tools.txt")), "what wheels are built with cannot be had")?;
+        succeeds(
+            pip.arg(root.join("python/wheel-tools.txt")),
+            "the tools that build wheels cannot be installed",
+        )?;
         Ok(Self { root: root.to_owned(), bin, epoch: epoch.to_owned() })
     }
 
-    /// Builds a wheel with the texts `licences` in it, and returns its file in `folder`.
+    /// Builds a wheel that contains the texts `licences`, and returns its file in `folder`.
     ///
-    /// Paths of this machine are in none of its bytes.
+    /// It contains no paths of this machine.
     ///
     /// # Errors
-    /// A sentence, if it does not build.
+    /// If it does not build.
     pub(crate) fn wheel(
         &self,
         platform: Platform,
@@ -111,7 +114,7 @@ impl Tools {
     /// Packs the package's source, and returns its file in `folder`.
     ///
     /// # Errors
-    /// A sentence, if a file cannot be packed.
+    /// If a file cannot be packed.
     pub(crate) fn source(&self, folder: &Path) -> Result<PathBuf, String> {
         made(&mut self.maturin("sdist")?, folder)
             .map_err(|error| format!("the source of the Python package cannot be packed: {error}"))
@@ -128,7 +131,7 @@ impl Tools {
     }
 }
 
-/// Runs maturin and moves what it made into `folder`.
+/// Runs maturin, and moves its output into `folder`.
 fn made(maturin: &mut Command, folder: &Path) -> Result<PathBuf, String> {
     let scratch = Scratch::within(folder).map_err(|error| error.to_string())?;
     let status = maturin.arg("--out").arg(scratch.path()).status();

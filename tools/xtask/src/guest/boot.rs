@@ -1,4 +1,4 @@
-//! A boot in QEMU: what the guest says comes back, and what it asks of the outside is done.
+//! Boots a guest in QEMU, returns its console, and scrapes its metrics when it serves them.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -9,19 +9,19 @@ use freehold_vm::{Door, Guest, Machine, VmError};
 
 use crate::dist::processor::Processor;
 
-/// The port on which a guest serves.
+/// The port of the guest's server.
 const SERVES_AT: u16 = 9321;
 
-/// How long the outside waits for each byte of an answer.
+/// The time limit for each byte of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a guest says when it waits for somebody who scrapes it.
+/// The line that a guest prints when it waits for a scrape.
 const SERVING: &str = "guest: serving";
 
-/// Returns the machine of guests, with two CPUs; its door leads to the port on which a guest serves.
+/// Returns the guests' machine with two CPUs. Its door forwards to the port of the guest's server.
 ///
 /// # Errors
-/// A sentence, if no port is free.
+/// If no port is free.
 pub(crate) fn machine(
     arch: Processor,
     kernel: &Path,
@@ -37,20 +37,20 @@ pub(crate) fn machine(
     Ok(machine)
 }
 
-/// What came of a boot.
+/// The outcome of a boot.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) console: String,
-    /// What the guest answered to a scrape from outside.
+    /// The guest's answer to a scrape from outside.
     pub(crate) scraped: Option<String>,
     pub(crate) is_late: bool,
 }
 
-/// Boots, scrapes the guest when it says that it serves, tells it so, and waits for its end. What the guest says is printed
-/// as it comes if `is_shown`.
+/// Boots a guest, scrapes it once it serves, reports that to it, and waits for its end. Prints the guest's console
+/// while it runs if `is_shown`.
 ///
 /// # Errors
-/// A sentence, if there is no emulator or the guest says nothing.
+/// If there is no emulator or the guest prints nothing.
 pub(crate) fn run(machine: &Machine, is_shown: bool) -> Result<Ran, String> {
     let said = |error: VmError| error.to_string();
     let mut guest = Guest::boot(machine).map_err(said)?;
@@ -66,35 +66,35 @@ pub(crate) fn run(machine: &Machine, is_shown: bool) -> Result<Ran, String> {
             let word =
                 answer.as_ref().map_or_else(String::clone, |text| format!("{} metrics", metrics(text)));
             scraped = answer.ok();
-            // A guest that has ended meanwhile reads nothing.
+            // The guest may have ended, in which case it reads nothing.
             let _ = guest.console().send(&word);
         }
     }
     let ended = guest.finish().map_err(said)?;
     if ended.console.is_empty() {
-        return Err(format!("the emulator says nothing: {}", ended.complaint.trim()));
+        return Err(format!("the emulator printed nothing: {}", ended.complaint.trim()));
     }
     Ok(Ran { console: ended.console, scraped, is_late: ended.is_late })
 }
 
-/// Returns true for a line of a file that is handed out.
+/// Returns true for a line of a file that the guest prints.
 fn is_base64(line: &str) -> bool {
     line.len() > 60 && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
 }
 
-/// Returns a port of this machine that nobody listens on.
+/// Returns a free port of this machine.
 fn free_port() -> Result<u16, String> {
     let said = |error: std::io::Error| format!("no port is free: {error}");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(said)?;
     Ok(listener.local_addr().map_err(said)?.port())
 }
 
-/// Returns how many values of Freehold's are in a text for Prometheus.
+/// Returns the number of Freehold's values in a text for Prometheus.
 pub(crate) fn metrics(text: &str) -> usize {
     text.lines().filter(|line| line.starts_with("freehold")).count()
 }
 
-/// Asks the guest for its metrics.
+/// Reads the guest's metrics.
 fn scrape(port: u16) -> Result<String, String> {
     let said = |error: std::io::Error| format!("the guest does not answer: {error}");
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).map_err(said)?;
@@ -106,7 +106,7 @@ fn scrape(port: u16) -> Result<String, String> {
     stream.read_to_string(&mut text).map_err(said)?;
     match text.split_once("\r\n\r\n") {
         Some((head, _)) if head.starts_with("HTTP/1.1 200") => Ok(text),
-        _ => Err(format!("the guest answers {}", text.lines().next().unwrap_or("nothing"))),
+        _ => Err(format!("the guest answered {}", text.lines().next().unwrap_or("nothing"))),
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_machine_has_its_line_and_a_door() {
+    fn each_machine_has_a_console_and_a_forwarded_port() {
         for (processor, line) in [(Processor::X86_64, "ttyS0"), (Processor::Arm64, "ttyAMA0")] {
             let machine = machine(processor, Path::new("vmlinuz"), Path::new("root"), "x=1").unwrap();
             assert_eq!(machine.parameters, format!("console={line} quiet panic=-1 x=1"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_not_shown() {
+    fn lines_of_printed_files_are_not_shown() {
         assert!(is_base64(&"QUFB".repeat(19)));
         assert!(!is_base64("guest: exit 0"));
         assert!(!is_base64(&"word ".repeat(20)));

@@ -1,4 +1,4 @@
-//! `cargo xtask guest`: the static program on a kernel of one's choice.
+//! `cargo xtask guest`: runs the static program on a given kernel.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,45 +18,46 @@ use super::given::given;
 use super::initramfs;
 use super::kernel::{self, Kernel};
 
-/// What a guest does that nobody told otherwise: every command.
+/// The default script of a guest, which runs every command.
 const SCRIPT: &str = include_str!("script.sh");
 
-/// Boot a kernel in QEMU with the static program, and run every command there
+/// Boot a kernel in QEMU, and run every command of the static program there
 #[derive(Args, Debug)]
 pub struct GuestArgs {
-    /// The processor.
+    /// Processor of the guest
     #[arg(long, value_enum)]
     arch: Processor,
-    /// A kernel's file, or the name of a package of Debian's, such as linux-image-arm64-16k.
+    /// Kernel file, or Debian package such as linux-image-arm64-16k
     #[arg(long, value_name = "PACKAGE|FILE")]
     kernel: String,
-    /// The memory of the guest, in MiB.
+    /// Memory of the guest in MiB
     #[arg(long, default_value_t = 1024, value_name = "MIB")]
     memory: u32,
-    /// More parameters of the kernel.
+    /// Further kernel parameters
     #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     parameters: String,
-    /// The program; if left out what `dist` builds, or what Cargo builds beside the test.
+    // The default with `--test` is the program that Cargo builds with the test.
+    /// Program to run; by default, the one that `dist` builds
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Where the console and what the guest hands out go; below target/guest, by the kernel's name, if left out.
+    /// Folder for the console and the guest's files; by default, below target/guest
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// The most seconds of the boot.
+    /// Time limit of the boot in seconds
     #[arg(long, default_value_t = 900, value_name = "N")]
     seconds: u64,
-    /// A test of the program's that runs in the guest instead of every command, such as `live`.
+    /// Test program to run instead of every command, such as live
     #[arg(long, value_name = "NAME")]
     test: Option<String>,
-    /// What runs in the guest's shell instead of every command; after `--test` the words that the test is given.
+    /// Shell command to run instead of every command, or the arguments of --test
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// Boots and runs. Returns false if the guest did not reach its end, or a command crashed.
+/// Boots a guest and runs its script. Returns false if the guest did not reach its end, or a command crashed.
 ///
 /// # Errors
-/// A sentence, if kernel, program or emulator cannot be had.
+/// If the kernel, the program or the emulator is missing.
 pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     let arch = arguments.arch;
     let kernel = Kernel::new(arch, &arguments.kernel)?;
@@ -100,19 +101,19 @@ pub fn run(arguments: &GuestArgs, root: &Path) -> Result<bool, String> {
     Ok(is_well)
 }
 
-/// Returns the script that runs a test, which finds the program where it was built.
+/// Returns the script that runs a test. It links the program to the path where it was built, as the test expects.
 fn script_of(test: &Test, words: &str) -> String {
     let (folder, program) = (test.program.parent().unwrap_or(Path::new("/")), test.program.display());
     format!("mkdir -p '{}'\nln -s /usr/bin/freehold '{program}'\nrun /test {words}\n", folder.display())
 }
 
-/// Returns a name that is one step of a path.
+/// Returns the name as one component of a path.
 fn plain(name: &str) -> String {
     let name = Path::new(name).file_name().unwrap_or_default().to_string_lossy().into_owned();
     name.replace(|c: char| !c.is_ascii_alphanumeric() && !"._+-".contains(c), "-")
 }
 
-/// Writes the console, the scraped metrics and the files that the guest handed out.
+/// Writes the console, the scraped metrics and the guest's files.
 fn kept(ran: &Ran, folder: &Path) -> Result<(), String> {
     let keep = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
@@ -128,23 +129,23 @@ fn kept(ran: &Ran, folder: &Path) -> Result<(), String> {
         keep(&plain(name), &bytes)?;
         println!("{name}: {} bytes", bytes.len());
     }
-    println!("what it said: {}", folder.join("console").display());
+    println!("console: {}", folder.join("console").display());
     Ok(())
 }
 
-/// Prints what went wrong. Returns true if nothing did.
+/// Prints the faults. Returns true if there are none.
 fn judged(ran: &Ran) -> bool {
     let found = faults(&ran.console);
     for fault in &found {
         println!("{fault}");
     }
     if ran.is_late {
-        println!("the guest was too slow; it ended with\n{}", tail(&ran.console, CONSOLE_LINES));
+        println!("the guest was too slow; its console ended with\n{}", tail(&ran.console, CONSOLE_LINES));
     }
     found.is_empty() && !ran.is_late
 }
 
-/// Returns what in a console is a fault: no end, a panic, a crash, a sensor that says other numbers.
+/// Returns the faults in a console: a missing end, a panic, a crash, a sensor with wrong numbers.
 pub(crate) fn faults(console: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut last = "";
@@ -153,7 +154,7 @@ pub(crate) fn faults(console: &str) -> Vec<String> {
             last = line;
         }
         let code = line.strip_prefix("guest: exit ").and_then(|code| code.trim().parse::<i32>().ok());
-        // 130 is how a program ends that was interrupted, as `top` is; 101 is a panic, and a test that failed.
+        // 130 is the exit code of an interrupted program, such as `top` here; 101 is that of a panic or a failed test.
         if code.is_some_and(|code| (code > 128 && code != 130) || code == 101) {
             found.push(format!("{last}: {line}"));
         }
@@ -165,12 +166,15 @@ pub(crate) fn faults(console: &str) -> Vec<String> {
         }
     }
     if !console.contains("guest: done") {
-        found.push(format!("the guest did not reach its end; it said\n{}", tail(console, CONSOLE_LINES)));
+        found.push(format!(
+            "the guest did not reach its end; its console ended with\n{}",
+            tail(console, CONSOLE_LINES)
+        ));
     }
     found
 }
 
-/// Compares the guest's trace on this machine.
+/// Runs `freehold compare` on the guest's trace on this machine.
 fn compared(root: &Path, trace: &Path) -> Result<(), String> {
     let mut cargo = command("cargo");
     cargo.current_dir(root).args(["run", "--locked", "--quiet", "--package=freehold-cli", "--", "compare"]);
@@ -194,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_has_a_folder_of_its_name() {
+    fn folder_has_the_name_of_the_kernel() {
         assert_eq!(plain("/a/b/Image-64k"), "Image-64k");
         assert_eq!(
             plain("linux-image-6.12.117+deb13-arm64_6.12.117-1_arm64"),

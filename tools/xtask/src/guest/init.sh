@@ -1,5 +1,5 @@
 #!/bin/busybox sh
-# The first process of a guest: mounts, loads what a network takes, runs /script, and ends the machine.
+# The first process of a guest: mounts file systems, loads network modules, runs /script, and powers off.
 [ $$ = 1 ] || exit 2
 /bin/busybox --install -s /bin
 export PATH=/bin:/usr/bin HOME=/tmp TERM=vt100
@@ -23,19 +23,19 @@ if [ -e /sys/class/net/eth0 ]; then
 fi
 echo "guest: up after $(cut -d ' ' -f 1 /proc/uptime) s: Linux $(uname -r), pages of $(sed -n 's/KernelPageSize: *//p;T;q' /proc/1/smaps)"
 
-# Runs a command, and says what it is and how it ended.
+# Runs a command, and prints it and its exit code.
 run() {
     echo "guest: \$ $*"
     "$@"
     echo "guest: exit $?"
 }
-# The same as a user without rights.
+# Does the same as a user without privileges.
 user() {
     echo "guest: nobody\$ $*"
     su -s /bin/sh nobody -c "cd /tmp; PATH=$PATH; $*"
     echo "guest: exit $?"
 }
-# Hands a file out.
+# Prints a file on the console.
 give() {
     echo "guest: file $2"
     base64 "$1"

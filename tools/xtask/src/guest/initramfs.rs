@@ -7,7 +7,7 @@ use super::kernel::Kernel;
 /// The first process.
 const INIT: &str = include_str!("init.sh");
 
-/// What allocates while a guest records.
+/// The script that allocates while a guest records.
 const LOAD: &str = include_str!("load.sh");
 
 /// The users.
@@ -15,7 +15,7 @@ const USERS: &str = "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/tmp
 
 const FOLDERS: [&str; 9] = ["bin", "dev", "etc", "modules", "proc", "sys", "tmp", "usr", "usr/bin"];
 
-/// Packs a root that runs `script` and ends, with `more` in it.
+/// Packs a root that runs `script` and powers off. `more` are further files.
 pub(crate) fn pack(
     kernel: &Kernel,
     busybox: &[u8],

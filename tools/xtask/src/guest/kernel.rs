@@ -1,4 +1,4 @@
-//! The kernel of a guest: a package of Debian's, or a file.
+//! The kernel of a guest: a Debian package, or a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use crate::kernel::process::command;
 /// The suites that kernels and busybox come from.
 const SUITES: [&str; 3] = ["bookworm", "trixie", "trixie-backports"];
 
-/// The modules by which a guest has a network, in the order in which they are loaded. Kernels that have one built in
-/// have no file of it. Which of the first two needs the other depends on the kernel.
+/// The network modules of a guest, in the order of loading. A kernel with a built-in module has no file of it. The
+/// dependency between the first two modules differs between kernels.
 const MODULES: [&str; 11] = [
     "virtio",
     "virtio_ring",
@@ -28,21 +28,21 @@ const MODULES: [&str; 11] = [
     "crc32c_generic",
 ];
 
-/// A kernel, with the modules that a guest loads.
+/// A kernel with the modules that a guest loads.
 #[derive(Debug)]
 pub(crate) struct Kernel {
-    /// What it is, for people.
+    /// Its name for people.
     pub(crate) name: String,
     pub(crate) image: PathBuf,
-    /// Names and bytes, in the order of loading.
+    /// The modules' names and bytes, in the order of loading.
     pub(crate) modules: Vec<(String, Vec<u8>)>,
 }
 
 impl Kernel {
-    /// Takes a file that exists, or gets a package of that name.
+    /// Takes the file `named`, or fetches the package of that name.
     ///
     /// # Errors
-    /// A sentence, if there is neither.
+    /// If there is no such file or package.
     pub(crate) fn new(arch: Processor, named: &str) -> Result<Self, String> {
         let file = Path::new(named);
         if file.is_file() {
@@ -50,71 +50,71 @@ impl Kernel {
         }
         if named.contains('/') {
             return Err(format!(
-                "{named}: there is no such file; give a kernel's file or the name of a package"
+                "{named}: there is no such file; give a kernel file or the name of a package"
             ));
         }
-        let (observed, folder) = unpacked(arch, named)?;
-        Self::in_package(observed, &folder)
+        let (name, folder) = unpacked(arch, named)?;
+        Self::in_package(name, &folder)
     }
 
-    /// Gets the newest kernel of a series, such as 6.12, and a flavour of Debian's, such as `arm64-16k`.
+    /// Fetches the newest kernel of a release series, such as 6.12, and a Debian flavour, such as `arm64-16k`.
     ///
     /// # Errors
-    /// A sentence, if it cannot be had.
+    /// If it cannot be fetched.
     pub(crate) fn newest(arch: Processor, series: &str, flavour: &str) -> Result<Self, String> {
         let folder = place(arch, &format!("linux-{series}-{flavour}"))?;
-        let observed = packages(arch).unpack_kernel(series, flavour, &folder)?;
-        Self::in_package(observed.join(" "), &folder)
+        let names = packages(arch).unpack_kernel(series, flavour, &folder)?;
+        Self::in_package(names.join(" "), &folder)
     }
 
-    fn in_package(observed: String, folder: &Path) -> Result<Self, String> {
-        Ok(Self { image: kernel_in(folder, &observed)?, name: observed, modules: modules(folder)? })
+    fn in_package(name: String, folder: &Path) -> Result<Self, String> {
+        Ok(Self { image: kernel_in(folder, &name)?, name, modules: modules(folder)? })
     }
 }
 
 /// Returns busybox for a processor.
 ///
 /// # Errors
-/// A sentence, if it cannot be had.
+/// If it cannot be fetched.
 pub(crate) fn busybox(arch: Processor) -> Result<Vec<u8>, String> {
     let file = busybox_path(arch)?;
     fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 fn busybox_path(arch: Processor) -> Result<PathBuf, String> {
-    let (observed, folder) = unpacked(arch, "busybox-static")?;
+    let (name, folder) = unpacked(arch, "busybox-static")?;
     let file = find(&folder, &|name| name == "busybox").into_iter().next();
-    file.ok_or_else(|| format!("{observed} has no busybox in it"))
+    file.ok_or_else(|| format!("{name} has no busybox in it"))
 }
 
-/// Returns the variables of the environment that the live tests of `crates/vm` need: the path of a kernel, whose modules lie
-/// beside it, and that of busybox. Both are fetched if they are not in the cache.
+/// Returns the environment variables of the live tests in `crates/vm`: the path of a kernel with its modules beside it,
+/// and the path of busybox. Both are fetched if they are not in the cache.
 ///
 /// # Errors
-/// A sentence, if one of them cannot be had.
+/// If one of them cannot be fetched.
 pub fn vm_variables(arch: Processor) -> Result<[(&'static str, PathBuf); 2], String> {
     let kernel = Kernel::newest(arch, "6.1", &format!("cloud-{}", arch.debian()))?;
     Ok([("FREEHOLD_KERNEL", kernel.image), ("FREEHOLD_BUSYBOX", busybox_path(arch)?)])
 }
 
-/// Gets a package into the cache. Returns its full name and the folder of its files.
+/// Fetches a package into the cache. Returns its full name and the folder of its files.
 fn unpacked(arch: Processor, package: &str) -> Result<(String, PathBuf), String> {
     let folder = place(arch, package)?;
-    let observed = packages(arch).unpack(&[package], &folder)?;
-    Ok((observed.join(" "), folder))
+    let names = packages(arch).unpack(&[package], &folder)?;
+    Ok((names.join(" "), folder))
 }
 
 const fn packages(arch: Processor) -> Packages<'static> {
     Packages { suites: &SUITES, architecture: arch.debian() }
 }
 
-/// Returns the folder in the cache for what is unpacked under a name.
+/// Returns the folder in the cache of the unpacked package `name`.
 fn place(arch: Processor, name: &str) -> Result<PathBuf, String> {
     let cache = cache::cache().map_err(|error| error.to_string())?;
     Ok(cache.join("packages").join(arch.debian()).join(name))
 }
 
-/// Returns the modules of a package that guests load, unpacked.
+/// Returns the modules of a package that guests load, decompressed.
 fn modules(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut found = Vec::new();
     for module in MODULES {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_leads_nowhere_is_no_package() {
+    fn missing_file_is_not_taken_for_a_package() {
         let error = Kernel::new(Processor::Arm64, "/no/such/vmlinuz").unwrap_err();
         assert!(error.contains("there is no such file"), "{error}");
     }

@@ -1,5 +1,6 @@
 #!/bin/busybox sh
-# Allocates and frees: files of several sizes in memory, processes, and files that are copied and removed in another order.
+# Allocates and frees memory: writes files of several sizes in memory, starts processes, and removes copies in another
+# order.
 mkdir -p /tmp/load
 cd /tmp/load || exit 1
 round=0

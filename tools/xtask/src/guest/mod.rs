@@ -1,8 +1,8 @@
-//! Freehold on other machines: a kernel comes in; what every command did on it goes out.
+//! Freehold on other machines: takes a kernel, and returns the results of every command on it.
 //!
-//! [`kernel`] gets a kernel of Debian's or takes a file, [`initramfs`] packs it a root with the static program,
-//! [`boot`] runs that in QEMU and answers what the guest asks of the outside, [`given`] are the files that it hands out,
-//! [`command`] does all of it.
+//! [`kernel`] fetches a Debian kernel or takes a file. [`initramfs`] packs its root with the static program. [`boot`]
+//! runs it in QEMU and scrapes its metrics. [`given`] reads the files that the guest prints. [`command`] is the command
+//! line.
 
 pub(crate) mod boot;
 pub mod command;

@@ -1,4 +1,4 @@
-# Every command, as root and as nobody.
+# Runs every command, as root and as the user nobody.
 # Waits until the server answers.
 answers() {
     for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -10,14 +10,14 @@ pages=$(sed -n 's/KernelPageSize: *\([0-9]*\) kB/\1K/p;T;q' /proc/1/smaps)
 run freehold --version
 run cat /proc/buddyinfo
 run freehold check
-run freehold check --order 3 --blocks 20
-run freehold check --try
+run freehold check --order 3 --need 20
+run freehold check --verify
 run freehold snapshot
 run freehold snapshot --sensor procfs --format buddyinfo
 run freehold snapshot --format json > /tmp/snapshot.json
 grep -o '"sensor": *"[^"]*"' /tmp/snapshot.json
-# A number that two readings of pagetypeinfo have alike, one before and one after, is what BPF must say in between. Pages that the program
-# takes and gives back in between are seen by BPF alone, hence several tries.
+# If pagetypeinfo has the same number before and after the program, BPF must report that number, too. Only BPF sees the
+# pages that the program itself allocates and frees, so there are several attempts.
 for try in 1 2 3 4 5 6 7 8; do
     cat /proc/pagetypeinfo > /tmp/before
     cat /proc/pagetypeinfo > /tmp/before
@@ -48,13 +48,13 @@ wait "$server"
 echo "guest: serve: exit $?"
 run freehold record -o /tmp/trace.arrows -- sh /load
 run freehold trace info /tmp/trace.arrows
-run freehold generate mmap-read --events 2000 -o /tmp/made.arrows
+run freehold dev generate mmap-read --events 2000 -o /tmp/made.arrows
 run freehold replay /tmp/made.arrows --era linux-6.12
 run freehold trace head /tmp/trace.arrows > /tmp/head
-run freehold compare /tmp/made.arrows --chance 2
-run freehold sweep /tmp/made.arrows --vary counts=on,off --chance 2 -o /tmp/swept.parquet
-run freehold predict /tmp/made.arrows --era linux-7.3 --chance 2
-# A part of the kernel's own text of its events, imported.
+run freehold compare /tmp/made.arrows --replicates 2
+run freehold sweep /tmp/made.arrows --vary counts=on,off --replicates 2 -o /tmp/swept.parquet
+run freehold predict /tmp/made.arrows --set era=linux-7.3 --replicates 2
+# Imports a part of the kernel's text of its events.
 mount -t tracefs tracefs /sys/kernel/tracing 2> /dev/null
 cat /proc/zoneinfo > /tmp/zoneinfo
 cat /proc/pagetypeinfo > /tmp/pagetypeinfo
@@ -69,10 +69,10 @@ head -n 3000 /sys/kernel/tracing/trace > /tmp/ftrace.txt
 import="freehold import /tmp/ftrace.txt --zoneinfo /tmp/zoneinfo --pagetypeinfo /tmp/pagetypeinfo --page-size $pages"
 run $import -o /tmp/imported.arrows
 run freehold trace info /tmp/imported.arrows
-run freehold completions bash > /dev/null
+run freehold dev completions bash > /dev/null
 user freehold --version
 user freehold check
-user freehold check --try
+user freehold check --verify
 user freehold snapshot
 user freehold snapshot --format buddyinfo
 user freehold record -o /tmp/nobody.arrows -- true
@@ -85,11 +85,11 @@ answers 9322
 echo "guest: $(grep -c '^freehold' /tmp/metrics) metrics of nobody"
 kill "$server"
 user freehold analyze /tmp/trace.arrows
-user freehold generate mmap-read --events 2000 -o /tmp/nobody-made.arrows
+user freehold dev generate mmap-read --events 2000 -o /tmp/nobody-made.arrows
 user freehold replay /tmp/nobody-made.arrows --era freehold
-user freehold compare /tmp/nobody-made.arrows --chance 2
-user freehold sweep /tmp/nobody-made.arrows --vary counts=on,off --chance 2 -o /tmp/nobody-swept.parquet
-user freehold predict /tmp/nobody-made.arrows --era linux-7.3 --chance 2
+user freehold compare /tmp/nobody-made.arrows --replicates 2
+user freehold sweep /tmp/nobody-made.arrows --vary counts=on,off --replicates 2 -o /tmp/nobody-swept.parquet
+user freehold predict /tmp/nobody-made.arrows --set era=linux-7.3 --replicates 2
 chmod a+r /tmp/ftrace.txt /tmp/zoneinfo /tmp/pagetypeinfo
 user "$import" -o /tmp/nobody-imported.arrows
 give /tmp/trace.arrows trace.arrows

@@ -1,4 +1,4 @@
-//! Packages from Debian's mirror, fetched without touching the machine's own settings.
+//! Fetches packages from Debian's mirror, without changes to the machine's own settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// apt's program that downloads by address.
 const HELPER: &str = "/usr/lib/apt/apt-helper";
 
-/// An `apt-get` with lists and a cache of its own.
+/// An `apt-get` with its own lists and cache.
 #[derive(Debug)]
 pub(crate) struct Apt<'a> {
     room: &'a Path,
@@ -26,11 +26,11 @@ pub(crate) struct Apt<'a> {
 }
 
 impl<'a> Apt<'a> {
-    /// Returns one that keeps its files in `room`. It asks the machine's own suites, or another `suite` on the
+    /// Returns an `apt-get` that keeps its files in `room`. It uses the machine's own suites, or another `suite` on the
     /// machine's mirror.
     ///
     /// # Errors
-    /// The folders cannot be made, or the machine's settings name no mirror of Debian.
+    /// If the folders cannot be made, or the machine's settings name no Debian mirror.
     pub(crate) fn new(room: &'a Path, suite: Option<&str>, job: &'a Job) -> Result<Self, String> {
         for folder in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(room.join(folder)).map_err(|error| error.to_string())?;
@@ -52,8 +52,8 @@ impl<'a> Apt<'a> {
         Ok(Self { room, job, options })
     }
 
-    /// Returns one that asks several suites on the machine's mirror, for packages of `architecture`, which the machine
-    /// need not have.
+    /// Returns an `apt-get` for packages of `architecture`, which may be foreign, in several suites on the machine's
+    /// mirror.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -68,7 +68,7 @@ impl<'a> Apt<'a> {
         let address = mirror_address()?;
         let lines: String = suites.iter().map(|suite| source_line(&address, suite)).collect();
         write_if_changed(&list, &lines).map_err(|error| error.to_string())?;
-        // What is installed on this machine is nothing to packages that are not for it.
+        // Packages for another machine must not depend on the packages that are installed on this one.
         let status = room.join("status");
         write_if_changed(&status, "").map_err(|error| error.to_string())?;
         apt.options.extend([
@@ -84,7 +84,7 @@ impl<'a> Apt<'a> {
     /// Reads the suites' lists.
     ///
     /// # Errors
-    /// The last line that apt said.
+    /// If apt fails, with its last line.
     pub(crate) fn update(&self) -> Result<(), String> {
         self.said("apt-get", &["-q", "update"]).map(drop)
     }
@@ -92,7 +92,7 @@ impl<'a> Apt<'a> {
     /// Downloads a package, and returns its file.
     ///
     /// # Errors
-    /// The last line that apt said.
+    /// If apt fails, with its last line.
     pub(crate) fn download(&self, package: &str) -> Result<PathBuf, String> {
         self.said("apt-get", &["-q", "download", package])?;
         let entries = fs::read_dir(self.room).map_err(|error| error.to_string())?;
@@ -105,10 +105,10 @@ impl<'a> Apt<'a> {
         files.find(is_it).ok_or_else(|| "apt-get fetched nothing".to_owned())
     }
 
-    /// Downloads a file by its path below the archive's address, and returns it. Nothing vouches for what it holds.
+    /// Downloads a file by its path below the archive's address, and returns it. The file is not verified.
     ///
     /// # Errors
-    /// The last line that apt said, or the machine's settings name no mirror of Debian.
+    /// If apt fails, with its last line, or if the machine's settings name no Debian mirror.
     pub(crate) fn download_file(&self, path: &str) -> Result<PathBuf, String> {
         let file = self.room.join(Path::new(path).file_name().unwrap_or_default());
         let address = file_address(&mirror_address()?, path);
@@ -119,7 +119,7 @@ impl<'a> Apt<'a> {
     /// Returns the packages whose names match a regular expression.
     ///
     /// # Errors
-    /// The last line that apt said.
+    /// If apt fails, with its last line.
     pub(crate) fn names(&self, pattern: &str) -> Result<Vec<String>, String> {
         let said = self.said("apt-cache", &["search", "--names-only", pattern])?;
         Ok(said.lines().filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect())
@@ -129,7 +129,7 @@ impl<'a> Apt<'a> {
     /// `cloud-amd64`.
     ///
     /// # Errors
-    /// The last line that apt said, or there is no such package.
+    /// If apt fails, with its last line, or if there is no such package.
     pub(crate) fn newest_kernel(&self, series: &str, flavour: &str) -> Result<String, String> {
         for kind in ["binary", "image"] {
             let mut names = self.names(&kernel_pattern(kind, series, flavour))?;
@@ -156,12 +156,12 @@ impl<'a> Apt<'a> {
 /// Returns the address of Debian's archive in the machine's settings.
 ///
 /// # Errors
-/// They name none.
+/// If the settings name no address.
 pub(crate) fn mirror_address() -> Result<String, String> {
     let mut apt = command("apt-get");
     apt.args(["indextargets", "--format", "$(SITE) $(RELEASE)", "Created-By: Packages", "Component: main"]);
     mirror_among(&said(&mut apt)?)
-        .ok_or_else(|| "apt's settings on this machine name no mirror of Debian".to_owned())
+        .ok_or_else(|| "apt's settings on this machine name no Debian mirror".to_owned())
 }
 
 /// Returns the first address of the main archive in lines of an address and a suite.
@@ -181,12 +181,13 @@ fn file_address(archive: &str, path: &str) -> String {
     format!("{}/{path}", archive.trim_end_matches('/'))
 }
 
-/// Returns the regular expression of the names of a series' packages: a flavour that ends in another one is not that one.
+/// Returns the regular expression of the names of a series' packages. It matches the whole flavour, as a flavour may be
+/// the end of another one.
 fn kernel_pattern(kind: &str, series: &str, flavour: &str) -> String {
     format!("^linux-{kind}-{}\\.[^-]+(-[0-9]+)?-{flavour}$", series.replace('.', "\\."))
 }
 
-/// Returns the numbers in a package's name, by which names are in the order of their versions.
+/// Returns the numbers in a package's name, which sort names by version.
 fn numbers(name: &str) -> Vec<u64> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
 }
@@ -197,7 +198,7 @@ fn source_line(address: &str, suite: &str) -> String {
     format!("deb {signed}{address} {suite} main\n")
 }
 
-/// Runs a command and returns its output. The error is the last line of what it complained.
+/// Runs a command and returns its output. The error is the last line of its standard error.
 fn said(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
@@ -212,14 +213,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_suite_is_asked_on_the_machines_mirror() {
+    fn source_line_has_the_mirror_and_the_suite() {
         let line = source_line("http://mirror.example/debian", "trixie-backports");
         assert!(line.starts_with("deb "), "{line}");
         assert!(line.ends_with("http://mirror.example/debian trixie-backports main\n"), "{line}");
     }
 
     #[test]
-    fn the_mirror_is_that_of_debians_own_suites() {
+    fn mirror_is_that_of_debians_suites() {
         let others = "https://packages.example/node nodistro\nhttp://m/debian-security bookworm-security\n";
         assert_eq!(mirror_among(others), None);
         let all = format!("{others}http://m/debian bookworm-updates\nhttp://n/debian sid\n");
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flavour_is_not_the_end_of_another() {
+    fn pattern_matches_the_whole_flavour() {
         assert_eq!(
             kernel_pattern("image", "6.12", "arm64-16k"),
             "^linux-image-6\\.12\\.[^-]+(-[0-9]+)?-arm64-16k$"
@@ -242,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_below_the_archive() {
+    fn address_of_a_file_is_below_the_archive() {
         for archive in ["http://mirror.example/debian", "http://mirror.example/debian/"] {
             assert_eq!(file_address(archive, "pool/a.deb"), "http://mirror.example/debian/pool/a.deb");
         }

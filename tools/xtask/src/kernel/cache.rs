@@ -9,7 +9,7 @@ use super::error::{KernelError, KernelResult};
 use super::source;
 use super::version::KernelVersion;
 
-/// How long a kernel that this checkout does not use is kept for other checkouts.
+/// The time for which kernels that this checkout does not use are kept for other checkouts.
 const OTHERS_MAY_USE_IT: Duration = Duration::from_hours(7 * 24);
 
 /// The folder of one kernel in the cache.

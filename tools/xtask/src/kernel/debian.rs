@@ -1,4 +1,4 @@
-//! Packages of Debian for any architecture: names come in; the files that were in them go out.
+//! Debian packages for any architecture: takes names, and unpacks the packages' files.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::apt::Apt;
 use super::process::{Job, command, require};
 
-/// The name of the file that says what is unpacked.
+/// The name of the file that lists the unpacked packages.
 const UNPACKED: &str = "packages";
 
 /// The suites and the architecture of packages.
@@ -14,26 +14,26 @@ const UNPACKED: &str = "packages";
 pub(crate) struct Packages<'a> {
     /// Suites on the machine's mirror; the newest version of all counts.
     pub(crate) suites: &'a [&'a str],
-    /// Debian's word for the architecture.
+    /// Debian's name of the architecture.
     pub(crate) architecture: &'a str,
 }
 
 impl Packages<'_> {
-    /// Unpacks packages into `folder`, unless it is done already, and returns the names of those that came. A package
-    /// without files stands for the first that it depends on.
+    /// Unpacks packages into `folder` unless it was done before. Returns the names of the unpacked packages. A package
+    /// without files is replaced by its first dependency.
     ///
     /// # Errors
-    /// A sentence, if one of them cannot be had.
+    /// If a package cannot be fetched.
     pub(crate) fn unpack(&self, names: &[&str], folder: &Path) -> Result<Vec<String>, String> {
         self.unpack_found(&names.join(", "), folder, |_| {
             Ok(names.iter().map(|&name| name.to_owned()).collect())
         })
     }
 
-    /// Unpacks the newest kernel of a series and a flavour as [`Self::unpack`] does.
+    /// Unpacks the newest kernel of a release series and a flavour, as [`Self::unpack`] does.
     ///
     /// # Errors
-    /// A sentence, if there is none.
+    /// If there is none.
     pub(crate) fn unpack_kernel(
         &self,
         series: &str,
@@ -44,7 +44,7 @@ impl Packages<'_> {
         self.unpack_found(&what, folder, |apt| Ok(vec![apt.newest_kernel(series, flavour)?]))
     }
 
-    /// Unpacks `what`, the packages of the names that `find` returns.
+    /// Unpacks the packages whose names `find` returns; `what` describes them.
     fn unpack_found(
         &self,
         what: &str,
@@ -62,7 +62,7 @@ impl Packages<'_> {
         fs::create_dir_all(folder).map_err(io)?;
         let lock = File::create(folder.join("lock")).map_err(io)?;
         lock.lock().map_err(io)?;
-        // Another process may have done it meanwhile.
+        // Another process may have unpacked them in the meantime.
         if let Ok(text) = fs::read_to_string(&done) {
             return Ok(text.lines().map(str::to_owned).collect());
         }
@@ -70,22 +70,22 @@ impl Packages<'_> {
         fs::create_dir_all(&room).map_err(io)?;
         let job = Job::new(lock, room.join("log")).map_err(|error| error.to_string())?;
         let apt = Apt::elsewhere(&room, self.suites, self.architecture, &job)?;
-        let said = |detail: String| format!("{what} for {} cannot be had: {detail}", self.architecture);
+        let said = |detail: String| format!("{what} for {} cannot be fetched: {detail}", self.architecture);
         apt.update().map_err(said)?;
-        let mut observed = Vec::new();
+        let mut unpacked = Vec::new();
         for name in find(&apt).map_err(said)? {
             let archive = real(&apt, &name).map_err(said)?;
             job.run(command("dpkg").arg("-x").arg(&archive).arg(folder))
                 .map_err(|error| error.to_string())?;
-            observed.push(stem(&archive));
+            unpacked.push(stem(&archive));
         }
         fs::remove_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
-        fs::write(&done, observed.join("\n")).map_err(|error| format!("{}: {error}", done.display()))?;
-        Ok(observed)
+        fs::write(&done, unpacked.join("\n")).map_err(|error| format!("{}: {error}", done.display()))?;
+        Ok(unpacked)
     }
 }
 
-/// Downloads a package, or the one that it stands for.
+/// Downloads a package, or its replacement.
 fn real(apt: &Apt<'_>, name: &str) -> Result<PathBuf, String> {
     let archive = apt.download(name)?;
     let depends = command("dpkg-deb").arg("-f").arg(&archive).arg("Depends").output();
@@ -96,7 +96,7 @@ fn real(apt: &Apt<'_>, name: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns the kernel that a package of no files stands for: the first of `depends`, with a version in its name.
+/// Returns the kernel package that replaces a package without files: the first of `depends` with a version in its name.
 fn stands_for(name: &str, depends: &str) -> Option<String> {
     let first = depends.split([',', ' ', '|']).next()?.trim();
     let is_kernel = |name: &str| name.starts_with("linux-image-") || name.starts_with("linux-binary-");
@@ -110,7 +110,7 @@ fn stem(archive: &Path) -> String {
     archive.file_stem().unwrap_or_default().to_string_lossy().replace("%3a", ":")
 }
 
-/// Returns the files below a folder that fit by name, in order.
+/// Returns the files below a folder whose names match, in order.
 pub(crate) fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -128,13 +128,13 @@ pub(crate) fn find(folder: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
     found
 }
 
-/// Returns the kernel in the folder of an unpacked package; `observed` is its name.
+/// Returns the kernel in the folder of the unpacked package `name`.
 ///
 /// # Errors
-/// A sentence, if there is none.
-pub(crate) fn kernel_in(folder: &Path, observed: &str) -> Result<PathBuf, String> {
+/// If there is none.
+pub(crate) fn kernel_in(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let kernels = find(folder, &|name| name.starts_with("vmlinuz"));
-    kernels.into_iter().next().ok_or_else(|| format!("{observed} has no kernel in it"))
+    kernels.into_iter().next().ok_or_else(|| format!("{name} has no kernel in it"))
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_of_no_files_stands_for_its_kernel() {
+    fn package_without_files_is_replaced_by_its_kernel() {
         let real = "linux-image-6.12.117+deb13-arm64-16k";
         assert_eq!(
             stands_for("linux-image-arm64-16k", &format!("{real} (= 6.12.117-1)")),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_stem_of_a_file_is_what_came() {
+    fn stem_is_the_file_name_without_its_ending() {
         let file = Path::new("/x/busybox-static_1%3a1.37.0-6_arm64.deb");
         assert_eq!(stem(file), "busybox-static_1:1.37.0-6_arm64");
     }

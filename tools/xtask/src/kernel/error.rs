@@ -8,12 +8,12 @@ use super::version::KernelVersion;
 /// The result of getting or building a kernel.
 pub type KernelResult<T> = Result<T, KernelError>;
 
-/// Why a kernel cannot be had; each message says what to do.
+/// Why a kernel cannot be fetched or built. Each message has a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// The source cannot be fetched.
     #[error(
-        "no package to be had: {package} cannot be fetched ({detail}); \
+        "{package} cannot be fetched ({detail}); \
          give the folder of an unpacked kernel source with --source DIR"
     )]
     NoPackage {
@@ -22,9 +22,9 @@ pub enum KernelError {
         /// The output of the last attempt.
         detail: String,
     },
-    /// A downloaded file is not the one that was wanted.
+    /// A downloaded file has a wrong checksum.
     #[error(
-        "{path} has the SHA-256 {found}, not {wanted}: it is not the file that was wanted, and is not used; \
+        "{path} has the SHA-256 {found} instead of {wanted} and is not used; \
          give the folder of an unpacked kernel source with --source DIR"
     )]
     BadSum {
@@ -63,7 +63,7 @@ pub enum KernelError {
         path: PathBuf,
         /// The requested version.
         version: KernelVersion,
-        /// What the folder contains instead.
+        /// The difference, such as another version.
         detail: String,
     },
     /// The resulting configuration lacks an option or has an unwanted one.
@@ -124,17 +124,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tail_is_the_last_lines_with_words() {
+    fn tail_has_the_last_lines_that_are_not_blank() {
         assert_eq!(tail("a\n\nb  \nc\n\n", 2), "    b\n    c");
         assert_eq!(tail("\n", 2), "    (nothing)");
     }
 
     #[test]
-    fn each_failure_names_itself_and_what_to_do() {
+    fn messages_have_the_cause_and_a_remedy() {
         let package = KernelError::NoPackage { package: "linux-source-7.3".into(), detail: "offline".into() };
         assert_eq!(
             package.to_string(),
-            "no package to be had: linux-source-7.3 cannot be fetched (offline); \
+            "linux-source-7.3 cannot be fetched (offline); \
              give the folder of an unpacked kernel source with --source DIR"
         );
         let compiler = KernelError::NoCompiler { program: "bison".into() }.to_string();

@@ -1,8 +1,7 @@
-//! Linux kernels: a version comes in; its source, a folder for it and the commands that build it go out.
+//! Linux kernels: takes a version, and provides its source, a folder for it and the commands that build it.
 //!
-//! [`source`] gets the package of a [`version`] from Debian's mirror ([`apt`]), [`cache`] has a folder
-//! for it, [`process`] runs the commands that build it. What is built into a kernel is decided in
-//! [`crate::oracle`] and [`crate::series`].
+//! [`source`] fetches the package of a [`version`] from Debian's mirror ([`apt`]), [`cache`] has a folder
+//! for it, and [`process`] runs the commands that build it. [`crate::oracle`] and [`crate::series`] configure kernels.
 
 pub(super) mod apt;
 pub mod cache;

@@ -9,7 +9,7 @@ use std::thread;
 
 use super::error::{KernelError, KernelResult, tail};
 
-/// The programs that a kernel's build needs besides the compiler.
+/// The programs that a kernel's build needs, in addition to the compiler.
 const BUILD_PROGRAMS: [&str; 6] = ["gcc", "make", "flex", "bison", "bc", "bash"];
 
 /// The exit codes of `timeout` after the limit.

@@ -1,4 +1,4 @@
-//! Gets a kernel's source: Debian's package, or a folder that the user named.
+//! Provides a kernel's source: Debian's package, or a folder that the user named.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ fn extract(version: KernelVersion, package: &Path, room: &Path, job: &Job) -> Ke
     Ok(room.join(package_of(version)))
 }
 
-/// Downloads Debian's package from its shelf.
+/// Downloads Debian's package from a suite or from the archive's pool.
 fn fetch(version: KernelVersion, room: &Path, job: &Job) -> KernelResult<PathBuf> {
     let package = package_of(version);
     let said = match shelf_of(version) {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_no_source_is_refused() {
+    fn folder_without_the_source_is_refused() {
         let folder = std::env::temp_dir().join(format!("freehold-source-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let error = check(KernelVersion::V6_1, &folder).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The kernels whose source is to be had, and where Debian's mirror has it.
+//! The kernels whose source can be fetched, and its place on Debian's mirror.
 
 use std::fmt;
 
@@ -62,12 +62,12 @@ impl From<freehold_oracle::KernelVersion> for KernelVersion {
     }
 }
 
-/// Where Debian's mirror has a package.
+/// The place of a package on Debian's mirror.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shelf {
     /// The first of these suites that has it; `None` stands for the machine's own suites.
     Suites(&'static [Option<&'static str>]),
-    /// The archive's pool, which still has a file that no suite lists.
+    /// The archive's pool, which keeps files that no suite lists any more.
     Pool(PoolFile),
 }
 
@@ -85,7 +85,7 @@ pub fn package_of(version: KernelVersion) -> String {
     format!("linux-source-{version}")
 }
 
-/// Returns where this package is.
+/// Returns the place of this package.
 pub(super) const fn shelf_of(version: KernelVersion) -> Shelf {
     match version {
         KernelVersion::V6_1 => Shelf::Suites(&[None, Some("bookworm")]),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_parsed_whole() {
+    fn only_whole_names_are_parsed() {
         for version in KernelVersion::ALL {
             assert_eq!(KernelVersion::from_name(version.name()), Some(version));
         }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_of_the_oracle_keeps_its_number_and_its_cpus() {
+    fn versions_agree_with_those_of_the_oracle() {
         for version in freehold_oracle::KernelVersion::ALL {
             let own = KernelVersion::from(version);
             let number = version.name().split('-').next();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_pool_is_this_kernels_package_and_has_a_checksum() {
+    fn pool_files_name_their_kernel_and_have_a_checksum() {
         for version in KernelVersion::ALL {
             let Shelf::Pool(PoolFile { path, sha256 }) = shelf_of(version) else { continue };
             let begins = format!("pool/main/l/linux/{}_{version}.", package_of(version));

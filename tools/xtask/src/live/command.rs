@@ -1,4 +1,4 @@
-//! The command: says what it will do, takes the lock, runs tests, restores the machine, and tells the verdicts.
+//! The command: announces its effects, takes the lock, runs tests, restores the machine, and reports the verdicts.
 
 use std::fs::{File, TryLockError};
 use std::io::{BufRead, BufReader, Write, stderr};
@@ -14,39 +14,39 @@ use super::list::{self, COMMANDS, Command};
 use super::outcome::{Reader, Verdict};
 use super::sources;
 
-/// The lock that keeps two runs apart.
+/// The lock that prevents two runs at the same time.
 const LOCK: &str = "freehold-live.lock";
 
 /// Run tests that need this machine, QEMU, a browser, Prometheus or a kernel
 #[derive(Args, Debug)]
 pub struct LiveArgs {
-    /// Which tests: a command of the list, then parts of tests' names; without it the commands are listed
+    /// Command of the list to run; by default, list the commands
     #[arg(value_name = "COMMAND")]
     name: Option<String>,
-    /// Only tests with one of these words in their names
+    /// Run only tests with one of these words in their names
     #[arg(value_name = "TEST")]
     tests: Vec<String>,
-    /// Write the verdicts into the kept list; without a command, only add tests that it lacks
+    /// Write the verdicts to the kept list; without COMMAND, only add missing tests
     #[arg(long)]
     keep: bool,
-    /// Fail if the kept list lacks a test, has one that did not pass, or is too old
+    /// Fail if the kept list is incomplete, outdated, or has a failed test
     #[arg(long, conflicts_with_all = ["name", "keep"])]
     check: bool,
-    /// Wait for the end of another program and restore the machine
+    /// Wait for the end of another program, and restore the machine
     #[arg(long, hide = true)]
     guard: bool,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// All tests were judged and passed
+    /// All tests were judged and passed.
     Passed,
-    /// A test failed, or the kept list is not in order
+    /// A test failed, or the kept list has findings.
     Failed,
-    /// No test failed, and some lacked what they need
+    /// No test failed, but some were skipped because they lack a program or a permission.
     Skipped,
-    /// No test failed, and for some the machine was too busy to judge
+    /// No test failed, but the machine was too busy to judge some.
     TooBusy,
 }
 
@@ -75,7 +75,7 @@ impl Ended {
 /// Runs the command.
 ///
 /// # Errors
-/// A sentence, if the command is unknown, another run has the lock, or something cannot be started, read or written.
+/// If the command is unknown, another run has the lock, or something cannot be started, read or written.
 pub fn run(args: &LiveArgs, root: &Path) -> Result<Ended, String> {
     if args.guard {
         return guard::guard().map(|()| Ended::Passed).map_err(|error| format!("the guard: {error}"));
@@ -140,7 +140,7 @@ fn tried(command: &Command, tests: &[String], root: &Path) -> Result<Vec<(String
     }
     let variables = command.variables()?;
     let mut guard = Guard::start().map_err(|error| format!("the guard cannot be started: {error}"))?;
-    // Both outputs by one pipe, so that what a test says of itself stands before its end.
+    // Both outputs share one pipe, so that the output of a test comes before its end.
     let mut words: Vec<_> = command.cargo();
     words.extend(["--quiet", "--", "--test-threads", "1", "--format", "pretty"]);
     let script = "exec cargo \"$@\" 2>&1";
@@ -154,7 +154,7 @@ fn tried(command: &Command, tests: &[String], root: &Path) -> Result<Vec<(String
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).map_err(broken)? > 0 {
         let text = String::from_utf8_lossy(&line);
-        // Whoever closes standard error does not want to see it.
+        // The user may have closed standard error.
         let _ = stderr().write_all(&line);
         reader.line(text.trim_end_matches('\n'));
         line.clear();
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_that_judged_nothing_is_no_success() {
+    fn run_without_verdicts_is_not_a_success() {
         let of = |verdicts: &[Verdict]| {
             Ended::of(&verdicts.iter().map(|is| (String::new(), *is)).collect::<Vec<_>>())
         };

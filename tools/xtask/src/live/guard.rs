@@ -1,4 +1,4 @@
-//! What live tests may change on this machine, and the process that puts it back.
+//! The settings that live tests may change, and the process that restores them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-/// The hidden argument that makes this program the guard.
+/// The hidden argument that runs this program as the guard.
 pub(super) const ARGUMENT: &str = "--guard";
 
 /// The sysctls below `/proc/sys/vm` that live tests change.
@@ -27,7 +27,7 @@ const SYSCTLS: [&str; 9] = [
     "watermark_scale_factor",
 ];
 
-/// Folders in which live tests make folders of their own, whose names begin with `freehold`.
+/// Folders in which live tests make folders whose names begin with `freehold`.
 const FOLDERS: [&str; 2] = ["/sys/kernel/tracing/instances", "/sys/fs/cgroup"];
 
 /// The settings of this machine that live tests may change.
@@ -47,7 +47,7 @@ impl Settings {
         Self(files.into_iter().filter_map(read).collect())
     }
 
-    /// Writes back each setting that is no longer what it was. Returns a line for each.
+    /// Restores each changed setting. Returns a line for each.
     pub(super) fn restore(&self, root: &Path) -> Vec<String> {
         let now = Self::read(root);
         let changed = self.0.iter().filter(|(path, value)| now.0.get(*path).is_some_and(|now| now != *value));
@@ -59,7 +59,7 @@ impl Settings {
     }
 }
 
-/// Returns a setting's value: the word in brackets where the kernel lists all words, else the text.
+/// Returns a setting's value: the word in brackets if the kernel lists all words, otherwise the text.
 fn chosen(text: &str) -> String {
     let bracketed = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     bracketed.map_or(text.trim(), |(word, _)| word).to_owned()
@@ -74,25 +74,25 @@ fn left_folders() -> Vec<PathBuf> {
         .collect()
 }
 
-/// A process that restores the machine when this one ends, however it ends.
+/// A process that restores the machine when this process ends, even if it is killed.
 #[derive(Debug)]
 pub(super) struct Guard(Child);
 
 impl Guard {
-    /// Starts the guard, which notes the settings before this returns.
+    /// Starts the guard, and waits until it has read the settings.
     ///
     /// # Errors
     /// If this program cannot be started again.
     pub(super) fn start() -> io::Result<Self> {
         let mut guard = Command::new(std::env::current_exe()?);
-        // In a group of its own, so that what ends this program from a terminal does not end the guard.
+        // In its own group, so that a signal from the terminal does not end the guard.
         guard.args(["live", ARGUMENT]).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut guard = guard.spawn()?;
         guard.stdout.as_mut().expect("a pipe").read_exact(&mut [0])?;
         Ok(Self(guard))
     }
 
-    /// Tells the guard which group of processes has to end before it restores the machine.
+    /// Names the group of processes that the guard ends before it restores the machine.
     ///
     /// # Errors
     /// If the guard is gone.
@@ -100,7 +100,7 @@ impl Guard {
         writeln!(self.0.stdin.as_mut().expect("a pipe"), "{group}")
     }
 
-    /// Lets the guard restore the machine. Returns what it had to restore.
+    /// Lets the guard restore the machine. Returns a line for each restored setting.
     ///
     /// # Errors
     /// If the guard is gone.
@@ -113,7 +113,7 @@ impl Guard {
     }
 }
 
-/// Is the guard: notes the settings, waits until standard input ends, ends the tests and restores the machine.
+/// Runs as the guard: reads the settings, waits for the end of standard input, ends the tests and restores the machine.
 ///
 /// # Errors
 /// If standard input cannot be read.
@@ -136,12 +136,12 @@ pub(super) fn guard() -> io::Result<()> {
             Err(error) => format!("{} cannot be removed: {error}", folder.display()),
         });
     }
-    // Whoever started the guard may be gone.
+    // The process that started the guard may have ended.
     let _ = writeln!(out, "{}", said.join("\n"));
     Ok(())
 }
 
-/// Kills a group of processes and waits for its end, ten seconds at most.
+/// Kills a group of processes, and waits for its end for at most ten seconds.
 fn end_group(group: Pid) {
     for _ in 0..100 {
         if kill_process_group(group, Signal::KILL).is_err() || test_kill_process_group(group).is_err() {

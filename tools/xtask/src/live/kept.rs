@@ -16,7 +16,7 @@ pub const KEPT: &str = "tools/live.tsv";
 /// The kept list of the parts of `.ci/run long`, which writes it.
 const LONG: &str = "tools/long.tsv";
 
-/// The most commits that may touch what a command covers before the command has to judge again.
+/// The most commits that may change the files that a command covers before the command must run again.
 const STALE: usize = 60;
 
 const HEAD: &str = "# Tests that `cargo test` does not run, as they need this machine, QEMU, a browser or a kernel.\n\
@@ -35,20 +35,20 @@ impl Kept {
     /// Reads the list; an absent one is empty.
     ///
     /// # Errors
-    /// A sentence, if a line is none of the list.
+    /// If a line is not valid.
     pub(super) fn read(root: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(root.join(KEPT)).unwrap_or_default();
         let row = |line: &str| {
             let cells: Vec<_> = line.split('\t').map(str::to_owned).collect();
             let [command, test, verdict, commit] = <[String; 4]>::try_from(cells).map_err(|_| {
-                format!("{KEPT}: {line:?} has not four cells: cargo xtask live --keep writes it")
+                format!("{KEPT}: {line:?} does not have four cells: cargo xtask live --keep rewrites it")
             })?;
             Ok(((command, test), (verdict, commit)))
         };
         text.lines().filter(|line| !line.starts_with('#')).map(row).collect::<Result<_, String>>().map(Self)
     }
 
-    /// Notes the verdicts of a command at a commit, and drops rows of tests that are gone.
+    /// Records the verdicts of a command at a commit, and removes the rows of tests that no longer exist.
     pub(super) fn note(
         &mut self,
         command: &Command,
@@ -70,7 +70,7 @@ impl Kept {
     /// Writes the list.
     ///
     /// # Errors
-    /// A sentence, if the file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn write(&self, root: &Path) -> Result<(), String> {
         let mut text = HEAD.to_owned();
         for ((command, test), (verdict, commit)) in &self.0 {
@@ -93,7 +93,9 @@ impl Kept {
             }
         }
         let rows = self.0.keys().filter(|(of, test)| of == command.name && !all.contains(test));
-        findings.extend(rows.map(|(_, test)| format!("{KEPT}: has {test}, which is gone: {remedy}")));
+        findings.extend(
+            rows.map(|(_, test)| format!("{KEPT}: has {test}, which does not exist any more: {remedy}")),
+        );
     }
 
     /// Returns the commits of a command's rows, each once.
@@ -103,11 +105,11 @@ impl Kept {
     }
 }
 
-/// Returns a line for each test that the list lacks or that did not pass, and for each command that has judged nothing while
-/// too many commits touched what it covers.
+/// Returns a line for each test that the list lacks or that did not pass, and for each command whose newest verdict is
+/// outdated.
 ///
 /// # Errors
-/// A sentence, if the list or the sources cannot be read.
+/// If the list or the sources cannot be read.
 pub fn findings(root: &Path) -> Result<Vec<String>, String> {
     let kept = Kept::read(root)?;
     let mut findings = Vec::new();
@@ -124,14 +126,14 @@ pub fn findings(root: &Path) -> Result<Vec<String>, String> {
     Ok(findings)
 }
 
-/// Adds a finding for each part of `.ci/run long` that failed, or whose verdict is too old.
+/// Adds a finding for each part of `.ci/run long` that failed, or whose verdict is outdated.
 fn long_parts(root: &Path, findings: &mut Vec<String>) -> Result<(), String> {
     let text =
         fs::read_to_string(root.join(LONG)).map_err(|error| format!("{LONG} cannot be read: {error}"))?;
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let cells: Vec<_> = line.split('\t').collect();
         let [part, covers, verdict, commit, _] = cells[..] else {
-            return Err(format!("{LONG}: {line:?} has not five cells"));
+            return Err(format!("{LONG}: {line:?} does not have five cells"));
         };
         if verdict == "failed" {
             findings.push(format!("{LONG}: {part} failed at {commit}"));
@@ -142,14 +144,15 @@ fn long_parts(root: &Path, findings: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a finding if more commits than allowed have touched what a command covers.
+/// Returns a finding if more commits than allowed have changed the files that a command covers.
 fn stale(command: &str, commits: usize) -> Option<String> {
     (commits > STALE).then(|| {
-        format!("{command} has judged nothing while more than {STALE} commits changed what it covers")
+        format!("{command} has no verdict since more than {STALE} commits changed the files that it covers")
     })
 }
 
-/// Returns the number of commits since `commit` that touched one of the paths; the largest number if git does not know it.
+/// Returns the number of commits since `commit` that changed one of the paths; the largest number if git does not know
+/// `commit`.
 fn commits_since(root: &Path, commit: &str, paths: &[&str]) -> usize {
     let range = format!("{commit}..HEAD");
     let counted = Process::new("git")
@@ -166,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_verdicts_replace_verdicts_and_what_is_gone_leaves() {
+    fn only_verdicts_replace_verdicts_and_removed_tests_lose_their_rows() {
         let command = &COMMANDS[0];
         let all = ["a", "b", "c"].map(str::to_owned);
         let mut kept = Kept::default();
@@ -193,7 +196,7 @@ mod tests {
         assert!(
             said.contains("a: failed (222)")
                 && said.contains("lacks d")
-                && said.contains("has c, which is gone"),
+                && said.contains("has c, which does not exist any more"),
             "{said}"
         );
         assert_eq!(findings.len(), 3, "{said}");
@@ -202,7 +205,7 @@ mod tests {
     #[test]
     fn too_many_commits_make_a_command_stale() {
         assert_eq!(stale("x", STALE), None);
-        assert!(stale("x", STALE + 1).unwrap().contains("has judged nothing"));
+        assert!(stale("x", STALE + 1).unwrap().contains("has no verdict"));
         assert_eq!(commits_since(crate::root(), "no-such-commit", &["tools"]), usize::MAX);
         assert_eq!(commits_since(crate::root(), "HEAD", &["tools"]), 0);
     }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use crate::dist::processor::Processor;
 use crate::guest::kernel;
 
-/// A live test program and what it does to the machine.
+/// A live test program, and its effects on the machine.
 #[derive(Debug)]
 pub(super) struct Command {
     /// The name on the command line.
     pub(super) name: &'static str,
-    /// What it does to this machine, in a sentence.
+    /// Its effects on this machine, as a verb phrase.
     pub(super) effect: &'static str,
     /// The manifest of its workspace.
     pub(super) manifest: &'static str,
@@ -31,7 +31,7 @@ const WORKSHOP: &str = "tools/Cargo.toml";
 pub(super) const COMMANDS: &[Command] = &[
     Command {
         name: "cli",
-        effect: "fragments and compacts this machine's memory, changes huge-page pools and per-CPU lists, records by \
+        effect: "fragments and compacts this machine's memory, changes huge-page pools and per-CPU lists, records with \
                  tracefs, fills small file systems, and starts browsers, Prometheus and terminals",
         manifest: PRODUCT,
         folder: "crates/cli",
@@ -41,7 +41,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "linux",
-        effect: "records this machine by tracefs, perf and bpftrace, reads its free lists by BPF, and compacts its memory",
+        effect: "records this machine with tracefs, perf and bpftrace, reads its free lists with BPF, and compacts its memory",
         manifest: PRODUCT,
         folder: "crates/linux",
         package: "freehold-linux",
@@ -59,7 +59,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "trace",
-        effect: "reads traces with PyArrow, which it installs from the Python registry in an environment of its own",
+        effect: "reads traces with PyArrow, which it installs from the Python registry in a virtual environment",
         manifest: PRODUCT,
         folder: "crates/trace",
         package: "freehold-trace",
@@ -68,7 +68,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "python",
-        effect: "builds the wheel, installs it with its dependencies in an environment of its own, and tries it there",
+        effect: "builds the wheel, installs it with its dependencies in a virtual environment, and tests it there",
         manifest: PRODUCT,
         folder: "python",
         package: "freehold-python",
@@ -86,7 +86,7 @@ pub(super) const COMMANDS: &[Command] = &[
     },
     Command {
         name: "workshop",
-        effect: "boots guests in QEMU, starts a browser, and installs the package of `cargo xtask dist` in a root of its own",
+        effect: "boots guests in QEMU, starts a browser, and installs the package of `cargo xtask dist` in an empty root",
         manifest: WORKSHOP,
         folder: "tools/xtask",
         package: "xtask",
@@ -101,10 +101,10 @@ pub(super) fn command(name: &str) -> Option<&'static Command> {
 }
 
 impl Command {
-    /// Returns the variables of the environment that the tests need. What they name is fetched if it is missing.
+    /// Returns the environment variables that the tests need. Fetches the files that they name if these are missing.
     ///
     /// # Errors
-    /// A sentence, if something cannot be had.
+    /// If a file cannot be fetched.
     pub(super) fn variables(&self) -> Result<Vec<(&'static str, PathBuf)>, String> {
         match self.name {
             "vm" => kernel::vm_variables(Processor::X86_64).map(Vec::from),

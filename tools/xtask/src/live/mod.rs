@@ -1,6 +1,6 @@
 //! `cargo xtask live`: the tests that need this machine, a browser, Prometheus, QEMU or a kernel.
 //!
-//! Names of commands come in; verdicts on tests go out, into the kept list `tools/live.tsv`.
+//! Takes the name of a command, and writes the tests' verdicts to the kept list `tools/live.tsv`.
 
 mod command;
 mod guard;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What became of a test.
+/// The verdict on a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     Passed,
@@ -31,17 +31,17 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Reads the harness's output with one thread, standard error in between, line by line.
+/// Parses the output of the test harness with one thread, mixed with standard error, line by line.
 #[derive(Default, Debug)]
 pub(super) struct Reader {
-    /// The running test, and what it has said of itself.
+    /// The running test, and its verdict so far.
     running: Option<(String, Option<Verdict>)>,
     /// All tests that ended.
     pub(super) ended: Vec<(String, Verdict)>,
 }
 
 impl Reader {
-    /// Takes one line.
+    /// Parses one line.
     pub(super) fn line(&mut self, line: &str) {
         let mut rest = line;
         if let Some((name, after)) = line.strip_prefix("test ").and_then(|test| test.split_once(" ... ")) {
@@ -63,7 +63,7 @@ impl Reader {
         self.running = None;
     }
 
-    /// Ends the reading. A test that was still running has failed.
+    /// Returns the verdicts. A test that was still running has failed.
     pub(super) fn end(mut self) -> Vec<(String, Verdict)> {
         self.ended.extend(self.running.take().map(|(name, _)| (name, Verdict::Failed)));
         self.ended
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_test_has_the_verdict_that_it_gave() {
+    fn verdicts_are_parsed_from_the_output() {
         let mut reader = Reader::default();
         let text = "running 5 tests\ntest a::one ... ok\ntest b ... SKIPPED b: not root\nok\ntest c ... TOO BUSY c: 40 blocks\nok\n\
                     test d ... some words\nFAILED\nfailures:\ntest e ... SKIPPED e: half\nthread 'e' panicked\n";

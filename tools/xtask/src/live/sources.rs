@@ -30,7 +30,7 @@ fn collect(folder: &Path, module: &str, found: &mut Vec<String>) -> io::Result<(
     Ok(())
 }
 
-/// Returns the functions that `#[test]` stands before.
+/// Returns the names of the functions with the attribute `#[test]`.
 fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split("#[test]").skip(1).filter_map(|after| after.split_once("fn ")?.1.split('(').next())
 }

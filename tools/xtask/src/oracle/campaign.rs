@@ -17,10 +17,10 @@ use super::tree::BuiltKernel;
 /// The most operations of one script. Playing them takes longer than a boot.
 const LARGEST_SCRIPT: u64 = 250_000;
 
-/// How many times a script is played before it counts as showing no difference.
+/// The number of times a script is played before it counts as showing no difference.
 const PLAYS: usize = 3;
 
-/// How many operations lie between two checks of the engine's invariants.
+/// The number of operations between two checks of the engine's invariants.
 const CHECK_EVERY: usize = 20_000;
 
 /// The scripts of one kernel.
@@ -65,7 +65,7 @@ pub struct Failure {
 }
 
 impl Campaign<'_> {
-    /// Plays scripts until there were enough operations, or one differs.
+    /// Plays scripts until enough operations were compared, or a script differs.
     ///
     /// # Errors
     /// See [`OracleError`].

@@ -17,28 +17,28 @@ use super::tree::{BuiltKernel, Kernel};
 /// The most steps of a script that are printed, its last ones.
 const STEPS_SHOWN: usize = 60;
 
-/// What to ask, and whom.
+/// Play scripts on real kernels and compare their answers with the engine's
 #[derive(Args, Clone, Debug)]
 pub struct OracleArgs {
-    /// The kernel to ask: 6.1, 6.12, 7.3 or 7.3-tidying; without, all of them one after the other
+    /// Kernel: 6.1, 6.12, 7.3 or 7.3-tidying; by default, each of them
     #[arg(long)]
     kernel: Option<KernelVersion>,
-    /// The first script's seed, each further script has the next; without, the time of day
+    /// Seed of the first script; by default, the time of day
     #[arg(long)]
     seed: Option<u64>,
-    /// The least number of operations on each kernel
+    /// Least number of operations on each kernel
     #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     ops: u64,
-    /// One family of scripts only
+    /// Play only this family of scripts
     #[arg(long, value_parser = family)]
     family: Option<Family>,
-    /// An unpacked kernel source to build from, in place of Debian's package
+    /// Unpacked kernel source to build from, instead of Debian's package
     #[arg(long, requires = "kernel")]
     source: Option<PathBuf>,
-    /// Make the kept transcripts of the tests anew
+    /// Make the kept transcripts of the tests again
     #[arg(long)]
     regenerate: bool,
-    /// Keep this script, and the kernel's answers to it, among the transcripts of the tests
+    /// Keep this script and its transcript for the tests
     #[arg(long, value_name = "SCRIPT", requires = "kernel", conflicts_with = "regenerate")]
     keep: Option<PathBuf>,
 }
@@ -105,7 +105,7 @@ fn compare(kernel: &BuiltKernel, args: &OracleArgs, folder: &Path) -> OracleResu
         failure.divergence
     );
     let Some(shrunk) = shrink_failure(kernel, &failure, folder) else {
-        println!("the difference did not show again: it depends on how the kernel booted");
+        println!("the difference did not occur again: it depends on the boot of the kernel");
         return Ok(false);
     };
     let path = folder.join(format!("{}-{}-{}.script", kernel.version(), failure.family.name(), failure.seed));

@@ -11,10 +11,10 @@ use crate::series::SeriesError;
 /// The result of building or running a kernel.
 pub type OracleResult<T> = Result<T, OracleError>;
 
-/// Why there is no transcript; each message says what to do.
+/// Why there is no transcript. Each message has a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum OracleError {
-    /// The kernel cannot be had or built.
+    /// The kernel cannot be fetched or built.
     #[error(transparent)]
     Kernel(#[from] KernelError),
     /// The kernel's series does not fit.
@@ -42,7 +42,7 @@ pub enum OracleError {
     },
     /// The kernel ended before it reached the script.
     #[error(
-        "kernel does not boot: Linux {version} with mem={memory} ended with {status}; it said\n{console}"
+        "kernel does not boot: Linux {version} with mem={memory} ended with {status}; its console ended with\n{console}"
     )]
     NoBoot {
         /// The kernel.
@@ -65,7 +65,9 @@ pub enum OracleError {
         line: String,
     },
     /// The kernel did not end within the limit.
-    #[error("Linux {version} did not finish {script} within {seconds} s and was stopped; it said\n{console}")]
+    #[error(
+        "Linux {version} did not finish {script} within {seconds} s and was stopped; its console ended with\n{console}"
+    )]
     TimedOut {
         /// The kernel.
         version: KernelVersion,
@@ -78,14 +80,14 @@ pub enum OracleError {
     },
     /// The transcript is not complete.
     #[error(
-        "the transcript of {script} by Linux {version} is not whole ({detail}); the kernel said\n{console}"
+        "the transcript of {script} by Linux {version} is not complete ({detail}); the console ended with\n{console}"
     )]
     NotWhole {
         /// The kernel.
         version: KernelVersion,
         /// The script.
         script: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         detail: String,
         /// The last lines of the console.
         console: String,
@@ -95,7 +97,7 @@ pub enum OracleError {
     Transcript {
         /// The transcript.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         #[source]
         error: freehold_oracle::TranscriptError,
     },
@@ -115,7 +117,7 @@ pub enum OracleError {
     Golden {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         #[source]
         error: freehold_oracle::GoldenError,
     },
@@ -135,7 +137,7 @@ mod tests {
     use crate::kernel::error::tail;
 
     #[test]
-    fn each_failure_names_itself_and_what_to_do() {
+    fn messages_have_the_cause_and_a_remedy() {
         let boot = OracleError::NoBoot {
             version: KernelVersion::V6_12,
             memory: "1M".into(),
@@ -144,7 +146,7 @@ mod tests {
         };
         assert_eq!(
             boot.to_string(),
-            "kernel does not boot: Linux 6.12 with mem=1M ended with exit status: 1; it said\n    too small"
+            "kernel does not boot: Linux 6.12 with mem=1M ended with exit status: 1; its console ended with\n    too small"
         );
     }
 }

@@ -1,8 +1,8 @@
-//! Linux's own page allocator, built into a User-Mode Linux kernel: scripts come in, transcripts go out.
+//! Linux's own page allocator in a User-Mode Linux kernel: takes scripts, and returns transcripts.
 //!
-//! [`crate::kernel`] gets kernels and has a cache of them, [`tree`] builds them, [`uml`] runs a script on
-//! one. `kernel/oracle/README.md` says what is built in, `docs/reference/oracle-format.md` what is read and
-//! written.
+//! [`crate::kernel`] fetches kernels into a cache, [`tree`] builds them, and [`uml`] runs a script on one.
+//! `kernel/oracle/README.md` describes the oracle in the kernel, and `docs/reference/oracle-format.md` the formats of
+//! scripts and transcripts.
 
 pub mod campaign;
 pub mod command;

@@ -1,4 +1,4 @@
-//! The series of patches that a kernel of the oracle has.
+//! The series of patches in a kernel of the oracle.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use super::error::{OracleError, OracleResult};
 use crate::series::build::workshop::Workshop;
 use crate::series::patch::apply::{apply, outcome};
 
-/// The series of a kernel, or none. Of a series the oracle takes the patches that are posted.
+/// The series of a kernel, or none. The oracle applies only the posted patches of a series.
 pub(super) struct Patched(Option<Workshop>);
 
 impl Patched {
@@ -20,12 +20,12 @@ impl Patched {
         Ok(Self(version.series().map(open).transpose()?))
     }
 
-    /// Returns the name of the cache's folder for such kernels.
+    /// Returns the name of the cache's folder for kernels with this series.
     pub(super) fn room(&self) -> String {
         self.0.as_ref().map_or("kernels".to_owned(), |shop| format!("kernels-{}", shop.series().name()))
     }
 
-    /// Returns the source that a tree is copied from: `from`, or the series' own, unchanged one.
+    /// Returns the source that a tree is copied from: `from`, or the unchanged source of the series.
     pub(super) fn source(&self, from: Option<&Path>) -> OracleResult<Option<PathBuf>> {
         match &self.0 {
             Some(shop) => Ok(Some(shop.original()?)),
@@ -33,19 +33,19 @@ impl Patched {
         }
     }
 
-    /// Returns the files that the series changes or adds, as it leaves them.
+    /// Returns the files that the series changes or adds, with their final texts.
     pub(super) fn files(&self) -> OracleResult<BTreeMap<String, String>> {
         let Some(shop) = &self.0 else { return Ok(BTreeMap::new()) };
         Ok(outcome(&apply(shop.series().posted(), &shop.original()?, shop.version())?))
     }
 
-    /// Hands out all that decides about what the series makes of the kernel.
+    /// Passes all inputs that determine the patched kernel to `add`.
     pub(super) fn inputs(&self, add: &mut impl FnMut(&str)) {
         let Some(shop) = &self.0 else { return };
         shop.series().posted().iter().for_each(|patch| patch.inputs(shop.version(), add));
     }
 
-    /// Removes a tree that was made with other patches: files that these changed would stay so.
+    /// Removes a tree that was made with other patches, because their changes would remain.
     pub(super) fn forget_others(&self, tree: &Path) -> OracleResult<()> {
         let mut hash = crc32fast::Hasher::new();
         self.inputs(&mut |text| hash.update(text.as_bytes()));

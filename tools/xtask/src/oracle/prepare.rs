@@ -32,10 +32,10 @@ const LINES: [(&str, &str); 4] = [
     ("mm/Makefile", "CFLAGS_page_alloc.o += -Dlru_cache_disable=freehold_lru_cache_disable"),
 ];
 
-/// Those of the files that the series `tidying` adds.
+/// The same lines for the files that the series `tidying` adds.
 const LINES_TIDYING: [(&str, &str); 1] = [("mm/pageblock_tidying.c", "#include \"freehold_oracle_pass.c\"")];
 
-/// Returns the lines that the files of one kernel get, which are then their last.
+/// Returns the lines that are added to the end of a kernel's files.
 pub(super) fn lines(version: KernelVersion) -> impl Iterator<Item = (&'static str, &'static str)> {
     let more: &[_] = if version.series() == Some("tidying") { &LINES_TIDYING } else { &[] };
     LINES.iter().chain(more).copied()
@@ -69,7 +69,7 @@ const OPTIONS: [&str; 17] = [
 /// Options for kernels with SMP under User-Mode Linux.
 const OPTIONS_SMP: [&str; 3] = ["-e SMP", "--set-val NR_CPUS 8", "--set-val PAGE_BLOCK_MAX_ORDER 9"];
 
-/// Options for kernels with the series `tidying`. The release tells them apart.
+/// Options for kernels with the series `tidying`. The release string distinguishes them.
 const OPTIONS_TIDYING: [&str; 2] = ["-e PAGEBLOCK_TIDYING", "--set-str LOCALVERSION -tidying"];
 
 /// Returns the options for one kernel, as `scripts/config` takes them.
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn another_header_is_refused() {
+    fn unknown_header_is_refused() {
         let error = with_pageblock_order("#define pageblock_order\t\tSOMETHING\n").unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_is_looked_over() {
+    fn faults_of_the_configuration_are_found() {
         let good = "CONFIG_64BIT=y\nCONFIG_FREEHOLD_ORACLE=y\n";
         assert_eq!(fault(good, KernelVersion::V6_12), None);
         assert_eq!(fault(good, KernelVersion::V7_3).as_deref(), Some("CONFIG_SMP=y is missing"));

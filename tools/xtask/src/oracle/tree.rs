@@ -13,7 +13,7 @@ use crate::kernel::cache::Folder;
 use crate::kernel::process::{Job, kernel_make, require_build_programs};
 use crate::kernel::{KernelError, source};
 
-/// Must be raised if a kernel is built differently although no input changed.
+/// A version that must be increased if a kernel is built differently although no input changed.
 const RECIPE: u32 = 1;
 
 /// A kernel that can be built.
@@ -42,8 +42,8 @@ impl BuiltKernel {
 impl Kernel {
     /// Returns the kernel with the oracle of the checkout at `root`, which is built if it is not in the cache.
     ///
-    /// The source is Debian's, or a copy of the folder `source`, with the kernel's series. An interrupted run is continued. Of
-    /// several processes at once, one builds and the others wait for it.
+    /// The source is Debian's, or a copy of the folder `source`, with the kernel's series. An interrupted run is
+    /// continued. If several processes call this at once, one builds and the others wait for it.
     ///
     /// # Errors
     /// See [`OracleError`].
@@ -112,7 +112,7 @@ impl Place {
     }
 }
 
-/// Returns a hash of everything that decides about the configuration.
+/// Returns a hash of all inputs of the configuration.
 fn configuration(version: KernelVersion) -> u32 {
     let mut hash = crc32fast::Hasher::new();
     hash.update(&RECIPE.to_le_bytes());

@@ -156,7 +156,7 @@ mod tests {
     /// another test.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// Plays a script on a shell script that is called like a kernel.
+    /// Plays a script on a shell script in place of a kernel.
     fn play(name: &str, body: &str) -> (String, bool) {
         let _one = ONE_AT_A_TIME.lock();
         let folder = std::env::temp_dir().join(format!("freehold-uml-{name}-{}", std::process::id()));
@@ -180,39 +180,39 @@ mod tests {
     const WRITE: &str = "printf 'FHTRANS1%56s' '' > transcript; echo freehold oracle: played 7 operations";
 
     #[test]
-    fn a_whole_transcript_is_put_into_place() {
+    fn complete_transcript_is_kept() {
         let body = format!("{WRITE}; printf '\\007\\0\\0\\0\\0\\0\\0\\077' >> transcript");
         assert_eq!(play("whole", &body), ("played".to_owned(), true));
     }
 
     #[test]
-    fn a_transcript_that_was_cut_short_is_not_kept() {
+    fn truncated_transcript_is_not_kept() {
         let (text, is_there) = play("short", &format!("{WRITE}; printf '12345678' >> transcript"));
         assert!(
-            text.starts_with("the transcript of SCRIPT by Linux 6.12 is not whole (its last word"),
+            text.starts_with("the transcript of SCRIPT by Linux 6.12 is not complete (its last word"),
             "{text}"
         );
         assert!(!is_there);
     }
 
     #[test]
-    fn a_kernel_that_says_nothing_of_the_oracle_does_not_boot() {
+    fn kernel_without_oracle_output_is_a_failed_boot() {
         let (text, _) = play("boot", "echo 'Kernel panic - not syncing' >&2; exit 1");
         assert_eq!(
             text,
-            "kernel does not boot: Linux 6.12 with mem=64M ended with exit status: 1; it said\n    \
+            "kernel does not boot: Linux 6.12 with mem=64M ended with exit status: 1; its console ended with\n    \
              Kernel panic - not syncing"
         );
     }
 
     #[test]
-    fn what_the_oracle_objects_to_is_passed_on() {
+    fn refusal_of_the_oracle_is_reported() {
         let (text, _) = play("refused", "echo 'freehold oracle: script is not a script'");
         assert_eq!(text, "the oracle in Linux 6.12 does not play SCRIPT: script is not a script");
     }
 
     #[test]
-    fn a_second_cpu_needs_a_kernel_that_has_it() {
+    fn script_with_too_many_cpus_is_refused() {
         let kernel = BuiltKernel { version: KernelVersion::V6_1, program: PathBuf::new() };
         let error = kernel.play(Path::new("s"), Path::new("t"), "64M", 2).unwrap_err().to_string();
         assert_eq!(error, "Linux 6.1 under User-Mode Linux plays on at most 1 CPUs, not on 2");

@@ -15,31 +15,31 @@ use crate::kernel::cache;
 use crate::series::build::recipe::{Arch, Recipe};
 use crate::series::build::workshop::Workshop;
 
-/// Run the proposals' workloads on kernels without and with what they are about, and print their tables
+/// Run each proposal's workload on kernels with and without its change
 #[derive(Args, Clone, Debug)]
 pub struct ProposalsArgs {
-    /// Which proposal, one or more; without, each
+    /// Proposals to run; by default, all
     #[arg(long, value_delimiter = ',', value_name = "NUMBER")]
     proposal: Vec<Name>,
-    /// Boots a side
+    /// Number of boots per side
     #[arg(long, default_value_t = 5, value_name = "N")]
     rounds: usize,
-    /// Print the tables of the boots that are kept in target/proposals, and boot nothing
+    /// Only print the tables of the boots in target/proposals
     #[arg(long)]
     kept: bool,
-    /// Begin with the boots that are kept in target/proposals, of the same kernels and scripts
+    /// Continue after the boots in target/proposals
     #[arg(long, conflicts_with = "kept")]
     resume: bool,
 }
 
-/// What was said in the boots of one part of a proposal: without what it is about, and with it.
+/// The output of the boots of one part of a proposal: without the proposal's change, and with it.
 #[derive(Clone, Debug, Default)]
 struct Boots([Vec<Boot>; 2]);
 
-/// Boots and prints the tables. Returns true.
+/// Boots the kernels and prints the tables. Returns true.
 ///
 /// # Errors
-/// A sentence, if a kernel cannot be built or a boot comes to no good end.
+/// If a kernel cannot be built, or a boot fails.
 pub fn run(args: &ProposalsArgs, root: &Path) -> Result<bool, String> {
     let names = if args.proposal.is_empty() { Name::value_variants() } else { &args.proposal };
     let folder = root.join("target/proposals");
@@ -57,7 +57,7 @@ pub fn run(args: &ProposalsArgs, root: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Boots both sides of each part in turns, and keeps what was said after each round.
+/// Boots both sides of each part in turns, and writes the output to a file after each round.
 fn boot_all(
     args: &ProposalsArgs,
     root: &Path,
@@ -77,11 +77,11 @@ fn boot_all(
     let mut all = kept.iter().map(had).collect::<Result<Vec<_>, _>>()?;
     for round in 0..args.rounds {
         for ((part, boots), place) in proposal.parts.iter().zip(&mut all).zip(kept) {
-            // A round is kept whole.
+            // A file has only complete rounds.
             if boots.0[0].len() > round {
                 continue;
             }
-            // Each side comes first in turn.
+            // The sides take turns at the first place.
             for turn in 0..SIDES.len() {
                 let side = (round + turn) % SIDES.len();
                 boots.0[side].push(guests.boot(proposal, part, &kernels[side])?);
@@ -103,7 +103,7 @@ fn text(proposal: &Proposal, boots: &[Boots]) -> String {
         let counts = format!("{} and {} boots", without.len(), with.len());
         let _ = writeln!(
             text,
-            "Seed {number}{name}: without and with {what}, Linux {version}, {counts}\n\n{table}"
+            "Proposal {number}{name}: without and with {what}, Linux {version}, {counts}\n\n{table}"
         );
     }
     text
@@ -132,7 +132,7 @@ fn read(place: &Path) -> Result<Boots, String> {
     };
     match (side("without"), side("with")) {
         (Some(without), Some(with)) => Ok(Boots([without, with])),
-        _ => Err(fault(&"it has not the boots of both sides")),
+        _ => Err(fault(&"it does not have the boots of both sides")),
     }
 }
 
@@ -142,19 +142,20 @@ mod tests {
     use crate::kernel::scratch::Scratch;
 
     #[test]
-    fn what_is_kept_makes_the_same_table() {
+    fn kept_boots_make_the_same_table() {
         let scratch = Scratch::new().unwrap();
         let place = scratch.path().join("003.json");
         let boot = |turns: u64| Boot(vec![json!({"turns": turns})]);
         keep(&place, &Boots([vec![boot(20), boot(30)], vec![boot(50), boot(50)]])).unwrap();
         let proposal = Name::Batches.proposal();
         let table = text(&proposal, &[Boots::default(), read(&place).unwrap()]);
-        let start = "Seed 003, holds: without and with freeing in batches, Linux 7.3, 0 and 0 boots\n\n| |";
+        let start =
+            "Proposal 003, holds: without and with freeing in batches, Linux 7.3, 0 and 0 boots\n\n| |";
         assert!(table.starts_with(start), "{table}");
-        assert!(table.contains("\nSeed 003, waits: "), "{table}");
+        assert!(table.contains("\nProposal 003, waits: "), "{table}");
         let row = "| the other CPU's turns | – | – | – | 25.0 ± 7.07 | 50.0 ± 0 | +100.0 % |\n";
         assert!(table.contains(row), "{table}");
         fs::write(&place, "{\"without\": []}").unwrap();
-        assert!(read(&place).unwrap_err().ends_with("it has not the boots of both sides"));
+        assert!(read(&place).unwrap_err().ends_with("it does not have the boots of both sides"));
     }
 }

@@ -1,6 +1,8 @@
-//! What a guest said, as figures.
+//! The figures in a guest's output.
 
 use serde_json::Value;
+
+const HOLD_TIMES: &str = "held"; // The zone lock's hold times, as `kernel/bench/freehold_watch.c` names them.
 
 /// The objects of one boot.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +21,7 @@ pub(super) struct Histogram {
     buckets: Vec<(f64, f64)>,
 }
 
-/// What was said of one build: before it, after it, and by what ran in it.
+/// The output about one build: before it, after it, and of the programs in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Build<'a> {
     before: &'a Value,
@@ -50,6 +52,11 @@ impl Boot {
         Histogram::read(&self.phase(phase, "counts")?[name])
     }
 
+    /// Returns the histogram of the zone lock's hold times in a phase, in nanoseconds.
+    pub(super) fn holds(&self, phase: &str) -> Option<Histogram> {
+        self.histogram(phase, HOLD_TIMES)
+    }
+
     /// Returns the builds in order.
     pub(super) fn builds(&self) -> Vec<Build<'_>> {
         (1..).map_while(|number| self.build(number)).collect()
@@ -76,7 +83,7 @@ impl Boot {
 }
 
 impl Build<'_> {
-    /// Returns by how much the counters of `/proc/vmstat` grew whose names are these or, with a `*` at the end, begin so.
+    /// Returns the growth of `/proc/vmstat` counters. A name that ends in `*` stands for all counters with that prefix.
     pub(super) fn grew(&self, names: &[&str]) -> Option<f64> {
         let counters = self.after.as_object()?;
         let is_named = |counter: &str| {
@@ -92,7 +99,7 @@ impl Build<'_> {
         sum
     }
 
-    /// Returns a count of the kernel's.
+    /// Returns one of the kernel's counts.
     pub(super) fn count(&self, name: &str) -> Option<f64> {
         self.counts[name].as_f64()
     }
@@ -146,12 +153,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Returns what a guest with two builds said.
+    /// Returns the output of a guest with two builds.
     pub(in crate::proposals) fn two_builds() -> Boot {
         let vmstat = |phase: &str, swapped: u64, scanned: u64| json!({"phase": phase, "vmstat": {"pswpout": swapped, "allocstall_dma32": 1, "allocstall_movable": scanned}});
         let counts = |phase: &str, mismatches: u64| {
             json!({"phase": phase, "counts": {"mismatches": mismatches,
-                "held": {"samples": 4, "total": 40, "most": 30, "buckets": [[1, 2], [4, 1], [28, 1]]}}})
+                (HOLD_TIMES): {"samples": 4, "total": 40, "most": 30, "buckets": [[1, 2], [4, 1], [28, 1]]}}})
         };
         Boot(vec![
             counts("prepared", 9),
@@ -169,14 +176,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn builds_are_told_apart() {
+    fn builds_are_separated() {
         let boot = two_builds();
         let builds = boot.builds();
         assert_eq!(builds.len(), 2);
         let of = |figure: &dyn Fn(&Build<'_>) -> Option<f64>| builds.iter().map(figure).collect::<Vec<_>>();
         assert_eq!(of(&|build| build.grew(&["pswpout"])), [Some(5.0), Some(1.0)]);
         assert_eq!(of(&|build| build.grew(&["allocstall*"])), [Some(2.0), Some(0.0)]);
-        assert_eq!(of(&|build| build.grew(&["pswpin"])), [None, None], "a counter that is missing is not 0");
+        assert_eq!(of(&|build| build.grew(&["pswpin"])), [None, None], "a missing counter is not 0");
         assert_eq!(of(&|build| build.seconds("real_ms")), [Some(1.5), Some(0.5)]);
         assert_eq!(of(&|build| build.huge("mean_us")), [Some(7.5), Some(8.5)]);
         assert_eq!(of(&|build| build.count("mismatches")), [Some(4.0), Some(6.0)]);
@@ -184,21 +191,21 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_build_that_did_not_end_does_not_count() {
+    fn incomplete_build_does_not_count() {
         let mut boot = two_builds();
         boot.0.pop();
         assert_eq!(boot.builds().len(), 1);
     }
 
     #[test]
-    fn a_histogram_has_shares_and_a_tail() {
-        let held = two_builds().histogram("build 1", "held").unwrap();
-        assert_eq!((held.mean(), held.most), (Some(10.0), 30.0));
+    fn histogram_has_mean_quantiles_and_tail() {
+        let holds = two_builds().holds("build 1").unwrap();
+        assert_eq!((holds.mean(), holds.most), (Some(10.0), 30.0));
         assert_eq!(
-            [0.5, 0.51, 0.75, 0.76, 1.0].map(|share| held.at(share).unwrap() as u64),
+            [0.5, 0.51, 0.75, 0.76, 1.0].map(|share| holds.at(share).unwrap() as u64),
             [1, 4, 4, 28, 28]
         );
-        assert_eq!((held.from(4.0), held.from(29.0)), (2.0, 0.0));
+        assert_eq!((holds.from(4.0), holds.from(29.0)), (2.0, 0.0));
         let none = Histogram { samples: 0.0, total: 0.0, most: 0.0, buckets: Vec::new() };
         assert_eq!((none.mean(), none.at(0.5)), (None, None));
     }

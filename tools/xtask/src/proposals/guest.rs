@@ -1,4 +1,4 @@
-//! Boots one side of a proposal in QEMU and returns what it said.
+//! Boots one side of a proposal in QEMU, and returns its output.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::series::build::workshop::Built;
 /// The folder of the first process and of each proposal's workload.
 const SCRIPTS: &str = "tools/xtask/src/proposals/guest";
 
-/// The size of the disk for swap; what is not written takes no place.
+/// The size of the disk for swap. Its file is sparse.
 const SWAP_BYTES: u64 = 1 << 30;
 
-/// How often a boot is tried: an emulated machine may hang or die.
+/// The number of attempts at a boot: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 3;
 
-/// What guests of every proposal need.
+/// Everything that the guests of a proposal need.
 #[derive(Debug)]
 pub(super) struct Guests {
     image: PathBuf,
@@ -30,10 +30,10 @@ pub(super) struct Guests {
 }
 
 impl Guests {
-    /// Makes the image in `folder`; the small Debian that it is of is kept below `cache`.
+    /// Makes the image in `folder`. Keeps its small Debian below `cache`.
     ///
     /// # Errors
-    /// A sentence, if something cannot be had.
+    /// If a program is missing or fails.
     pub(super) fn new(root: &Path, cache: &Path, folder: &Path) -> Result<Self, String> {
         Arch::X86_64.check().map_err(|error| error.to_string())?;
         let image = root::image_with(root, cache, folder, |programs| {
@@ -45,7 +45,7 @@ impl Guests {
     /// Boots a kernel with the workload of a proposal on the machine of one of its parts.
     ///
     /// # Errors
-    /// What was wrong with the last of the boots, if none of them came to a good end.
+    /// If every boot failed, with the faults of the last one.
     pub(super) fn boot(&self, proposal: &Proposal, part: &Part, kernel: &Built) -> Result<Boot, String> {
         let mut failure = String::new();
         for _ in 0..ATTEMPTS {

@@ -7,36 +7,36 @@ use crate::counterfactual::guest::Cpus;
 use crate::kernel::KernelVersion;
 use crate::series::build::variant::Variant;
 
-/// A mailing-list text whose table is made here.
+/// A proposal for Linux whose table is reproduced here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Name {
-    /// The remembered fallback mode of a refill
+    /// Remember the fallback mode of a refill
     #[value(name = "001")]
     Mode,
-    /// Freeing in batches
+    /// Free pages in batches
     #[value(name = "003")]
     Batches,
-    /// Freelist hygiene
+    /// Keep each block on the free list of its pageblock's type
     #[value(name = "004")]
     Hygiene,
 }
 
-/// What a proposal's table needs.
+/// The inputs of a proposal's table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proposal {
-    /// The number, which the guest's script is called by.
+    /// The number, which is part of the name of the guest's script.
     pub(super) number: &'static str,
-    /// What one side lacks and the other has.
+    /// The proposal's change, as a noun phrase.
     pub(super) what: &'static str,
-    /// The series that takes it out.
+    /// The series that reverts it.
     pub(super) series: &'static str,
     /// The kernel.
     pub(super) version: KernelVersion,
     /// The guest's memory in MiB.
     pub(super) memory_mib: u32,
-    /// The most seconds of a boot.
+    /// The time limit of a boot in seconds.
     pub(super) seconds: u64,
-    /// What is booted, one after the other, in each round of a side.
+    /// The machines that boot one after the other in each round of a side.
     pub(super) parts: &'static [Part],
 }
 
@@ -51,14 +51,14 @@ pub(super) struct Part {
     pub(super) rows: fn() -> Vec<Row>,
 }
 
-/// Without what the proposal is about, and with it: as Linux is.
+/// The two kernels: with the change reverted, and unchanged Linux.
 pub(super) const SIDES: [Variant; 2] = [Variant::Patched, Variant::Vanilla];
 
 /// The fragments of the kernels' configuration.
 pub(super) const CONFIG: &[&str] = &["qemu", "qemu-proposals", "qemu-holds"];
 
 impl Name {
-    /// Returns what the proposal needs.
+    /// Returns the inputs of the proposal's table.
     pub(super) fn proposal(self) -> Proposal {
         match self {
             Self::Mode => Proposal {

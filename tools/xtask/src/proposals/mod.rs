@@ -1,9 +1,9 @@
-//! The proposals' own tables on real kernels: a workload and a kernel with and without what a proposal is about come in; the proposal's
-//! figures beside those that came go out.
+//! Reproduces the proposals' tables on real kernels: takes a workload and a kernel with and without a proposal's
+//! change, and returns the proposal's figures next to the measured ones.
 //!
-//! [`list`] says which series, kernel and workload a proposal needs. [`guest`] boots one side with the workload in QEMU.
-//! [`figures`] reads what the guest said, [`rows`] takes the rows of a proposal's table from it, [`table`] puts them beside the
-//! proposal's own. [`command`] is the command line.
+//! [`list`] names the series, the kernel and the workload of a proposal. [`guest`] boots one side with the workload in
+//! QEMU. [`figures`] parses the guest's output, [`rows`] computes the rows of a proposal's table from it, and [`table`]
+//! writes them next to the proposal's own. [`command`] is the command line.
 
 pub mod command;
 pub(super) mod figures;

@@ -1,4 +1,4 @@
-//! The rows of the proposals' tables: their own figures, and how each is taken from what a guest said.
+//! The rows of the proposals' tables: the proposal's figures, and a function that computes each from a guest's output.
 
 use super::figures::{Boot, Build};
 
@@ -7,9 +7,9 @@ use super::figures::{Boot, Build};
 pub(super) struct Row {
     /// Its name, with the unit.
     pub(super) name: &'static str,
-    /// The proposal's figures without and with what it is about; `None` where it gives none.
+    /// The proposal's figures without and with its change; `None` if it does not have one.
     pub(super) proposal: [Option<f64>; 2],
-    /// The figure of a boot.
+    /// Computes the figure of a boot.
     pub(super) here: fn(&Boot) -> Option<f64>,
 }
 
@@ -19,7 +19,7 @@ const fn row(name: &'static str, proposal: [Option<f64>; 2], here: fn(&Boot) -> 
     Row { name, proposal, here }
 }
 
-/// Microseconds of nanoseconds.
+/// Converts nanoseconds to microseconds.
 fn us(ns: f64) -> f64 {
     ns / 1000.0
 }
@@ -34,53 +34,45 @@ pub(super) fn mode() -> Vec<Row> {
         }),
         row("fallbacks", NONE, |boot| boot.count("mixed", "fallbacks")),
         row("calls for a whole pageblock", NONE, |boot| Some(boot.histogram("mixed", "claims")?.total)),
-        row("such calls in a hold that has any, mean", NONE, |boot| {
+        row("such calls in a hold with at least one, mean", NONE, |boot| {
             boot.histogram("mixed", "claims")?.mean()
         }),
-        row("such calls in a hold, most", NONE, |boot| Some(boot.histogram("mixed", "claims")?.most)),
-        row("longest hold, µs", [Some(93_635.0), None], |boot| {
-            Some(us(boot.histogram("mixed", "held")?.most))
-        }),
-        row("hold, mean, µs", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.mean()?))),
-        row("hold, median, µs", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.at(0.5)?))),
-        row("hold, 99 of 100 are at most, µs", NONE, |boot| {
-            Some(us(boot.histogram("mixed", "held")?.at(0.99)?))
-        }),
-        row("hold, 999 of 1000 are at most, µs", NONE, |boot| {
-            Some(us(boot.histogram("mixed", "held")?.at(0.999)?))
-        }),
-        row("holds of 1 ms and more", NONE, |boot| Some(boot.histogram("mixed", "held")?.from(1e6))),
-        row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("mixed", "held")?.total) / 1e3)),
+        row("such calls in a hold, max", NONE, |boot| Some(boot.histogram("mixed", "claims")?.most)),
+        row("longest hold, µs", [Some(93_635.0), None], |boot| Some(us(boot.holds("mixed")?.most))),
+        row("hold, mean, µs", NONE, |boot| Some(us(boot.holds("mixed")?.mean()?))),
+        row("hold, median, µs", NONE, |boot| Some(us(boot.holds("mixed")?.at(0.5)?))),
+        row("hold, 99th percentile, µs", NONE, |boot| Some(us(boot.holds("mixed")?.at(0.99)?))),
+        row("hold, 99.9th percentile, µs", NONE, |boot| Some(us(boot.holds("mixed")?.at(0.999)?))),
+        row("holds of 1 ms or more", NONE, |boot| Some(boot.holds("mixed")?.from(1e6))),
+        row("all holds together, ms", NONE, |boot| Some(us(boot.holds("mixed")?.total) / 1e3)),
     ]
 }
 
 /// Returns the rows of proposal 003 about holds.
 pub(super) fn batches_holds() -> Vec<Row> {
     vec![
-        row("pages freed in a hold, most", [Some(2000.0), None], |boot| {
+        row("pages freed in a hold, max", [Some(2000.0), None], |boot| {
             Some(boot.histogram("exits", "drained")?.most)
         }),
-        row("pages freed in a hold that frees any, mean", NONE, |boot| {
+        row("pages freed in a hold with at least one, mean", NONE, |boot| {
             boot.histogram("exits", "drained")?.mean()
         }),
-        row("holds that free 512 pages and more", NONE, |boot| {
+        row("holds that free 512 or more pages", NONE, |boot| {
             Some(boot.histogram("exits", "drained")?.from(512.0))
         }),
-        row("longest hold, µs", NONE, |boot| Some(us(boot.histogram("exits", "held")?.most))),
-        row("hold, mean, µs", NONE, |boot| Some(us(boot.histogram("exits", "held")?.mean()?))),
-        row("hold, 999 of 1000 are at most, µs", NONE, |boot| {
-            Some(us(boot.histogram("exits", "held")?.at(0.999)?))
-        }),
-        row("holds", NONE, |boot| Some(boot.histogram("exits", "held")?.samples)),
+        row("longest hold, µs", NONE, |boot| Some(us(boot.holds("exits")?.most))),
+        row("hold, mean, µs", NONE, |boot| Some(us(boot.holds("exits")?.mean()?))),
+        row("hold, 99.9th percentile, µs", NONE, |boot| Some(us(boot.holds("exits")?.at(0.999)?))),
+        row("holds", NONE, |boot| Some(boot.holds("exits")?.samples)),
         row("system time, s", NONE, |boot| Some(boot.timed("exits", "system_ms")? / 1e3)),
-        row("all holds together, ms", NONE, |boot| Some(us(boot.histogram("exits", "held")?.total) / 1e3)),
-        row("boot: pages freed in a hold, most", [Some(2000.0), None], |boot| {
+        row("all holds together, ms", NONE, |boot| Some(us(boot.holds("exits")?.total) / 1e3)),
+        row("boot: pages freed in a hold, max", [Some(2000.0), None], |boot| {
             Some(boot.histogram("boot", "drained")?.most)
         }),
-        row("boot: holds that free 512 pages and more", [Some(100.0), None], |boot| {
+        row("boot: holds that free 512 or more pages", [Some(100.0), None], |boot| {
             Some(boot.histogram("boot", "drained")?.from(512.0))
         }),
-        row("boot: longest hold, µs", NONE, |boot| Some(us(boot.histogram("boot", "held")?.most))),
+        row("boot: longest hold, µs", NONE, |boot| Some(us(boot.holds("boot")?.most))),
     ]
 }
 
@@ -92,13 +84,13 @@ pub(super) fn batches_waits() -> Vec<Row> {
         row("waits", NONE, |boot| Some(boot.histogram("exits", "waited")?.samples)),
         row("all waits together, ms", NONE, |boot| Some(us(boot.histogram("exits", "waited")?.total) / 1e3)),
         row("the other CPU's turns", NONE, |boot| boot.field("turns")),
-        row("a turn of its, mean, µs", NONE, |boot| boot.field("turn_us")),
-        row("its longest turn, µs", NONE, |boot| boot.field("longest_turn_us")),
+        row("turn of the other CPU, mean, µs", NONE, |boot| boot.field("turn_us")),
+        row("longest turn of the other CPU, µs", NONE, |boot| boot.field("longest_turn_us")),
     ]
 }
 
-/// The table of proposal 004: each row with the figures without the series and with it, means over 50 consecutive defconfig
-/// builds on a machine that is not named, Linux 6.8-rc5.
+/// The table of proposal 004: each row has the figures without and with the series. They are means over 50 consecutive
+/// defconfig builds on an unnamed machine with Linux 6.8-rc5.
 ///
 /// Source: "mm: `page_alloc`: freelist migratetype hygiene" v3, linux-mm, March 2024.
 const HYGIENE: [(&str, [f64; 2]); 32] = [
@@ -144,7 +136,7 @@ pub(super) fn hygiene() -> Vec<Row> {
         .collect()
 }
 
-/// Returns the mean over the builds of a boot; `None` if there are none or one of them lacks the figure.
+/// Returns the mean over the builds of a boot; `None` if there are no builds or one of them lacks the figure.
 fn mean(boot: &Boot, figure: fn(&Build<'_>) -> Option<f64>) -> Option<f64> {
     let figures = boot.builds().iter().map(figure).collect::<Option<Vec<_>>>()?;
     (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
@@ -155,7 +147,7 @@ fn percent(part: f64, rest: f64) -> Option<f64> {
     (part + rest > 0.0).then(|| part * 100.0 / (part + rest))
 }
 
-/// Returns the share of a boot's builds together, so that a build without any does not count as one half.
+/// Returns the share over all builds of a boot, so that a build with no events does not distort a mean of shares.
 fn share(boot: &Boot, part: &[&str], rest: &[&str]) -> Option<f64> {
     let sum = |names: &[&str]| boot.builds().iter().map(|build| build.grew(names)).sum::<Option<f64>>();
     percent(sum(part)?, sum(rest)?)
@@ -166,7 +158,7 @@ const ALL_FREE: &[&str] = &["compact_free_scanned"];
 const DAEMON_MIGRATE: &[&str] = &["compact_daemon_migrate_scanned"];
 const DAEMON_FREE: &[&str] = &["compact_daemon_free_scanned"];
 
-/// Returns how a row of the proposal's table is taken from a boot.
+/// Returns the function that computes a row of the proposal's table from a boot.
 fn by_name(name: &str) -> fn(&Boot) -> Option<f64> {
     match name {
         "Hugealloc Time mean" => |boot| mean(boot, |build| build.huge("mean_us")),
@@ -222,7 +214,7 @@ mod tests {
     use super::super::figures::tests::two_builds;
     use super::*;
 
-    /// Every counter of `/proc/vmstat` that the rows need, with one that grew by this much.
+    /// Returns every `/proc/vmstat` counter that the rows need; one of them grew by `by`.
     fn grown(counter: &str, by: u64) -> Boot {
         let names = [
             "thp_fault_alloc",
@@ -278,7 +270,7 @@ mod tests {
         }
         let all_failed = grown("thp_fault_fallback", 5);
         assert_eq!(value(&all_failed, "THP fault fail rate %"), Some(100.0));
-        assert_eq!(value(&grown("", 0), "THP fault fail rate %"), None, "of nothing there is no share");
+        assert_eq!(value(&grown("", 0), "THP fault fail rate %"), None, "there is no share of zero events");
         assert_eq!(value(&two_builds(), "Kbuild Real time"), Some(1.0));
         assert_eq!(value(&two_builds(), "Pagealloc type mismatch"), Some(5.0));
     }

@@ -1,4 +1,4 @@
-//! The table of a proposal: its own figures, and the mean and the standard deviation of those that came.
+//! The table of a proposal: its own figures, and the mean and the standard deviation of the measured ones.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::series::measure::figures::{Summary, percent_over};
 /// The space between groups of three digits.
 const THIN_SPACE: char = '\u{202f}';
 
-/// Returns a table in Markdown. `sides` has the boots without what the proposal is about, and those with it.
+/// Returns a table in Markdown. `sides` has the boots without the proposal's change, and those with it.
 pub(super) fn markdown(rows: &[Row], sides: [&[Boot]; 2]) -> String {
     let mut text = "| | proposal: without | with | change | here: without | with | change |\n\
         |---|--:|--:|--:|--:|--:|--:|\n"
@@ -38,7 +38,7 @@ fn none() -> String {
     "–".to_owned()
 }
 
-/// Returns mean and standard deviation of the boots, which are a sample of those that could have been.
+/// Returns the mean and the sample standard deviation of the boots.
 fn spread(summary: Summary) -> String {
     let count = summary.samples as f64;
     if summary.samples < 2 {
@@ -57,7 +57,7 @@ fn change(of: [Option<f64>; 2]) -> String {
     }
 }
 
-/// Returns a number with three digits that matter, and larger ones in groups of three digits.
+/// Returns a number with three significant digits; the digits of a large number are in groups of three.
 fn number(value: f64) -> String {
     let places = match value.abs() {
         size if size >= 100.0 || size == 0.0 => 0,
@@ -65,7 +65,7 @@ fn number(value: f64) -> String {
         size if size >= 1.0 => 2,
         _ => 3,
     };
-    // What is counted from nothing may be a zero with a sign.
+    // Removes the sign of a negative zero.
     let text = format!("{:.places$}", value + 0.0);
     let (whole, rest) = text
         .split_once('.')
@@ -91,16 +91,16 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_both_sides_of_both_and_their_change() {
+    fn row_has_proposed_and_measured_figures() {
         let rows = [
             Row { name: "turns", proposal: [Some(181_009.5), Some(0.0)], here: |boot| boot.field("turns") },
-            Row { name: "of nobody", proposal: [None, None], here: |boot| boot.field("nobody") },
+            Row { name: "not measured", proposal: [None, None], here: |boot| boot.field("absent") },
         ];
         let [without, with] = [boots(&[40.0, 44.0]), boots(&[21.0])];
         let text = markdown(&rows, [&without, &with]);
         let lines: Vec<_> = text.lines().skip(2).collect();
         assert_eq!(lines[0], "| turns | 181\u{202f}010 | 0 | −100.0 % | 42.0 ± 2.83 | 21.0 | −50.0 % |");
-        assert_eq!(lines[1], "| of nobody | – | – | – | – | – | – |");
+        assert_eq!(lines[1], "| not measured | – | – | – | – | – | – |");
     }
 
     #[test]

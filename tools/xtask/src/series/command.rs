@@ -17,19 +17,19 @@ use crate::series::patch::mail as posting;
 use crate::series::patch::patches::Series;
 use crate::series::test::under_qemu::{self, LoadPlan, Watch};
 
-/// What to do, and with which kernel.
+/// Apply, build, test and measure the series for Linux
 #[derive(Args, Clone, Debug)]
 pub struct SeriesArgs {
-    /// Which series: a folder of kernel/series
+    /// Series: a folder of kernel/series
     #[arg(long, global = true, default_value = "counts", value_name = "NAME")]
     series: String,
-    /// The kernel: 6.12, 6.18, 7.2 or 7.3; without, each that the series is for, one after the other
+    /// Kernel: 6.12, 6.18, 7.2 or 7.3; by default, each kernel of the series
     #[arg(long, global = true, value_parser = version)]
     kernel: Option<KernelVersion>,
-    /// What it has of the series, one or more; without, each in turn
+    /// Variants of the series in the kernel; by default, each
     #[arg(long, global = true, value_delimiter = ',')]
     variant: Vec<Variant>,
-    /// An unpacked kernel source to start from, in place of Debian's package
+    /// Unpacked kernel source to start from, instead of Debian's package
     #[arg(long, global = true, requires = "kernel")]
     source: Option<PathBuf>,
     #[command(subcommand)]
@@ -38,15 +38,15 @@ pub struct SeriesArgs {
 
 #[derive(Subcommand, Clone, Debug)]
 enum Task {
-    /// Make the posting, as `git send-email` takes it, and check it
+    /// Make the mails for git send-email, and check them
     #[command(alias = "patches")]
     Mail(MailArgs),
     /// Build kernels
     Build(BuildArgs),
-    /// Measure them in turns: reading, allocating beside a monitor, the hot path, interrupts off
+    /// Measure kernels in turns under User-Mode Linux
     Bench(BenchArgs),
-    /// Boot them in QEMU: the unit tests in the kernel, a mixed load on two CPUs and nodes, with hotplug, the counts held
-    /// against the lists, and nothing amiss in the log
+    // The load uses two CPUs, two nodes and hotplug; the kernel compares its counts with its lists.
+    /// Boot kernels in QEMU, with unit tests, a mixed load and checks
     Boot(BootArgs),
     /// Count the instructions of the hot path in QEMU
     Instructions(InstructionsArgs),
@@ -54,14 +54,14 @@ enum Task {
 
 #[derive(Args, Clone, Debug)]
 struct MailArgs {
-    /// Where to put them; without, target/series/VERSION/patches
+    /// Folder for the mails; by default, target/series/VERSION/patches
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Debug)]
 struct BuildArgs {
-    /// Where they are to run
+    /// Machine of the kernels
     #[arg(long, value_name = "WHERE", default_value = "uml")]
     machine: Arch,
     #[command(flatten)]
@@ -71,84 +71,85 @@ struct BuildArgs {
     steps: bool,
 }
 
-/// How kernels are built that are not built as usual.
+/// The options of special builds.
 #[derive(Args, Clone, Debug)]
 struct HowBuilt {
-    /// Further fragments of the configuration: names in kernel/config without `.config`
+    /// Further configuration fragments: names in kernel/config without .config
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     with: Vec<String>,
-    /// Build with clang and LLVM's other programs, whose names end with this, such as -16
+    /// Build with LLVM's programs whose names have this suffix, such as -16
     #[arg(long, value_name = "SUFFIX", num_args = 0..=1, default_missing_value = "", allow_hyphen_values = true)]
     llvm: Option<String>,
 }
 
 #[derive(Args, Clone, Debug)]
 struct BenchArgs {
-    /// Boots of each variant and measurement
+    /// Number of boots of each variant and measurement
     #[arg(long, default_value_t = 5)]
     boots: usize,
-    /// Rounds of a measurement in a boot
+    /// Number of rounds of a measurement in a boot
     #[arg(long, default_value_t = 5)]
     repetitions: usize,
-    /// Milliseconds of a figure of the allocation table
+    /// Duration of a figure of the allocation table in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 40)]
     slice: usize,
-    /// What to measure; without, everything
+    /// Measurements to make; by default, all
     #[arg(long, value_delimiter = ',')]
     only: Vec<Measure>,
-    /// Print the tables of the boots that are kept in target/series, and boot nothing
+    /// Only print the tables of the boots in target/series
     #[arg(long)]
     kept: bool,
 }
 
 #[derive(Args, Clone, Debug)]
 struct BootArgs {
-    /// Where they run: qemu, qemu-arm64 or i386
+    /// Machine: qemu, qemu-arm64 or i386
     #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = emulated)]
     machine: Arch,
     #[command(flatten)]
     built: HowBuilt,
-    /// What watches the kernel; without, each in turn
+    /// Checks in the kernel; by default, each in turn
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     watch: Vec<Watch>,
-    /// Pages to allocate and free
+    /// Number of pages to allocate and free
     #[arg(long, default_value_t = 10_000_000)]
     operations: u64,
-    /// End the load after so many seconds
+    /// Time limit of the load in seconds
     #[arg(long, default_value_t = 1200)]
     seconds: u64,
-    /// Have the kernel check its lists after so many movements between them
+    /// Number of list movements between two checks in the kernel
     #[arg(long, value_name = "MOVEMENTS", default_value_t = 10_000)]
     check_every: u64,
-    /// Also load after each patch
+    /// Also test a kernel after each patch
     #[arg(long)]
     steps: bool,
 }
 
 #[derive(Args, Clone, Debug)]
 struct InstructionsArgs {
-    /// Where they run: qemu or qemu-arm64
+    /// Machine: qemu or qemu-arm64
     #[arg(long, value_name = "WHERE", default_value = "qemu", value_parser = counting)]
     machine: Arch,
-    /// Boots of each variant
+    /// Number of boots of each variant
     #[arg(long, default_value_t = 1)]
     boots: usize,
-    /// Further parameters of kernels with the series, such as what turns it on
+    /// Further parameters for kernels with the series, such as its switch
     #[arg(long, default_value = "", value_name = "TEXT")]
     parameters: String,
 }
 
 fn version(name: &str) -> std::result::Result<KernelVersion, String> {
-    kernels::from_name(name).ok_or_else(|| format!("a series may be for {}", kernels::names(&KERNELS)))
+    kernels::from_name(name)
+        .ok_or_else(|| format!("the kernels of the series are {}", kernels::names(&KERNELS)))
 }
 
-/// Parses a machine that QEMU is.
+/// Parses the name of a machine in QEMU.
 fn emulated(name: &str) -> std::result::Result<Arch, String> {
     let arch = Arch::from_str(name, false).ok().filter(|&arch| arch != Arch::Um);
     arch.ok_or_else(|| "the machine is qemu, qemu-arm64 or i386".to_owned())
 }
 
-/// Parses a machine whose instructions are counted.
+/// Parses the name of a machine that counts instructions.
 fn counting(name: &str) -> std::result::Result<Arch, String> {
     let arch = emulated(name).ok().filter(|&arch| arch != Arch::I386);
     arch.ok_or_else(|| "the machine is qemu or qemu-arm64".to_owned())

@@ -12,13 +12,13 @@ use crate::kernel::{KernelError, KernelVersion};
 /// The result of applying, building or testing the series.
 pub type SeriesResult<T> = Result<T, SeriesError>;
 
-/// Why a command of the series failed; each message says what to do.
+/// Why a command of the series failed. Each message has a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
-    /// The kernel cannot be had or built.
+    /// The kernel cannot be fetched or built.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// A guest cannot be had.
+    /// A guest cannot be made.
     #[error(transparent)]
     Guest(#[from] VmError),
     /// A file of the series is not valid.
@@ -26,7 +26,7 @@ pub enum SeriesError {
     Fault {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what it should be.
+        /// The fault, and the correct form.
         fault: String,
     },
     /// The series is for other kernels.
@@ -46,11 +46,11 @@ pub enum SeriesError {
         hunk: String,
         /// The kernel.
         version: KernelVersion,
-        /// What is missing or surplus.
+        /// The missing or surplus places.
         fault: Misfit,
     },
     /// The source tree already contains the series.
-    #[error("{tree} has the series already: {file}, which {patch} brings, is there; nothing was changed")]
+    #[error("{tree} has the series already: {file} of {patch} exists; nothing was changed")]
     AlreadyPatched {
         /// The source tree.
         tree: PathBuf,
@@ -61,12 +61,12 @@ pub enum SeriesError {
     },
     /// git has no name and address for the mails' sender.
     #[error(
-        "git knows no name and address to sign the patches with: \
+        "git has no name and address to sign the patches with: \
          git config --global user.name NAME; git config --global user.email ADDRESS"
     )]
     NoIdentity,
     /// Applying the mails gives other files than the semantic patches.
-    #[error("the mails do not bring about what the semantic patches do: {file} differs after `git am`")]
+    #[error("the mails and the semantic patches give different files: {file} differs after `git am`")]
     NotTheSame {
         /// The file.
         file: String,
@@ -81,7 +81,7 @@ pub enum SeriesError {
     },
 }
 
-/// How a hunk does not fit a kernel.
+/// Why a hunk does not fit a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Misfit {
     /// The changed places are not those that the hunk names.
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misfit_names_hunk_kernel_and_places() {
+    fn misfit_error_names_hunk_kernel_and_places() {
         let place = |holder: &str| Place { file: "mm/list.c".into(), holder: holder.into() };
         let fault =
             Misfit::Places { missing: vec![place("add"), place("add")], surplus: vec![place("drop")] };

@@ -1,5 +1,5 @@
-//! The series of patches to Linux: `kernel/series` comes in; mails, kernels with the series, and results
-//! of tests and measurements go out.
+//! The series of patches to Linux: takes `kernel/series`, and makes mails, kernels with the series, and results of
+//! tests and measurements.
 //!
 //! Patches: [`patch`] reads the series, lets Coccinelle change the files of a source tree, compares the
 //! changed places with those that the patch names, and makes mails.

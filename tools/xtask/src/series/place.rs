@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_file_and_one_holder() {
+    fn place_is_a_file_with_a_function_or_struct() {
         let place = Place::from_words(" mm/a.c  struct  shelf ").unwrap();
         assert_eq!(place.to_string(), "mm/a.c struct shelf");
         assert!(Place::from_words("mm/a.c (top)").is_some());

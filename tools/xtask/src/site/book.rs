@@ -1,4 +1,4 @@
-//! The book: the documents that docs/SUMMARY.md lists come in, mdBook's pages go out.
+//! The book: takes the documents that docs/SUMMARY.md lists, and makes pages with mdBook.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -52,7 +52,7 @@ fn dead_links(book: &Path) -> Result<Vec<String>, String> {
                 let targets = text.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
                 let targets = targets.map(|target| target.split('#').next().unwrap_or_default());
                 let local = targets.filter(|target| !target.contains(':') && !target.is_empty());
-                // Links of the 404 page are relative to the page that was asked for.
+                // Links of the 404 page are relative to the requested page.
                 let local = local.filter(|_| !path.ends_with("404.html"));
                 let gone = local.filter(|target| !folder.join(target).exists());
                 dead.extend(gone.map(|target| format!("{}: links to {target}", path.display())));

@@ -1,6 +1,6 @@
-//! `cargo xtask site`: the documents and a sample trace come in, a book and a page that replays traces go out.
+//! `cargo xtask site`: makes a book of the documents, and a page that replays traces.
 //!
-//! [`page`] puts the page together, `book` has mdBook build the book.
+//! [`page`] builds the page with a sample trace, and `book` runs mdBook.
 
 mod book;
 pub mod page;
@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 /// The folder of the site.
 const SITE: &str = "target/site";
 
-/// Builds the book and, beside its pages, the page that replays traces. Returns false if a page of the book links to a
-/// file that is not in the book. What cannot be built for want of a program is named.
+/// Builds the book and, next to its pages, the page that replays traces. Returns false if a page of the book links to a
+/// file that is not in the book. Reports a part that is skipped because a program is missing.
 ///
 /// # Errors
 /// If a program fails, or a file cannot be read or written.

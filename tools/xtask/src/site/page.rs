@@ -1,4 +1,4 @@
-//! The page that replays traces: engine and lab as WebAssembly, a sample trace and the program, in one file.
+//! The page that replays traces: the engine and the lab as WebAssembly, a sample trace and the scripts, in one file.
 
 use std::env;
 use std::fs;
@@ -14,17 +14,17 @@ use crate::dist::libc::mapped;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The trace that is in the page: a small machine, on which every fallback is seen.
+/// The trace in the page: a recording of a small machine with every kind of fallback.
 const SAMPLE: &str = "holes-arm64.arrows";
 
 const HTML: &str = include_str!("../../../../crates/web/page/page.html");
 const CSS: &str = include_str!("../../../../crates/web/page/page.css");
 
-/// What runs the engine, in the page and in its workers.
+/// The script that runs the engine, in the page and in its workers.
 const ENGINE: &str = include_str!("../../../../crates/web/page/engine.js");
 const WORKER: &str = include_str!("../../../../crates/web/page/worker.js");
 
-/// The parts of the program; each needs only those before it.
+/// The scripts; each needs only those before it.
 const JS: [&str; 10] = [
     PAGE_WORDS,
     PAGE_CHART,
@@ -94,7 +94,7 @@ fn engine(root: &Path, build: &Path) -> Result<Vec<u8>, String> {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--package", "freehold-web", "--profile", "site", "--target", TARGET]);
     cargo.arg("--target-dir").arg(build).current_dir(root);
-    // What the host's programs are built with, such as counters of coverage, is nothing for a page.
+    // The flags of the host's programs, such as those for coverage, do not apply to the page.
     cargo.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     let flags = mapped(root)?.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display()));
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
@@ -114,7 +114,7 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let mut gzip = gzip.map_err(failed)?;
     let mut stdin = gzip.stdin.take().ok_or("gzip has no input")?;
     let bytes = bytes.to_vec();
-    // gzip writes while it reads: whoever only writes waits for ever once the pipe is full.
+    // gzip writes while it reads, so its output must be read at the same time: otherwise both wait on full pipes.
     let writer = std::thread::spawn(move || stdin.write_all(&bytes));
     let output = gzip.wait_with_output().map_err(failed)?;
     let written = writer.join().map_err(|_| "gzip fails".to_owned())?;

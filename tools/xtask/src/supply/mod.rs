@@ -19,13 +19,13 @@ const ADVISORIES: &str = "tools/xtask/advisories.tsv";
 /// The kept list of third-party licences.
 const THIRD_PARTY: &str = "docs/reference/third-party.md";
 
-/// Check licences, advisories, duplicates and sources of everything Freehold is built from
+/// Check licences, advisories, duplicates and sources of the dependencies
 #[derive(Args, Debug)]
 pub struct SupplyArgs {
-    /// Write the kept lists anew instead.
+    /// Write the kept lists instead of checking them
     #[arg(long)]
     keep: bool,
-    /// With --keep: read advisories from a checkout of `RustSec`'s database.
+    /// Checkout of rustsec/advisory-db with the advisories for --keep
     #[arg(long, value_name = "FOLDER", requires = "keep")]
     database: Option<PathBuf>,
 }
@@ -47,7 +47,7 @@ pub fn run(arguments: &SupplyArgs, root: &Path) -> Result<bool, String> {
     let mut findings = advisories::findings(&read(root, ADVISORIES)?, &crates, ADVISORIES)?;
     if read(root, THIRD_PARTY)? != listed {
         findings
-            .push(format!("{THIRD_PARTY} is not what the binary is built from: cargo xtask supply --keep"));
+            .push(format!("{THIRD_PARTY} does not list the crates of the binary: cargo xtask supply --keep"));
     }
     for finding in &findings {
         println!("{finding}");

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_the_repository_are_not_foreign() {
+    fn packages_of_the_repository_are_not_listed() {
         assert_eq!(row("freehold v0.1.0 (/home/of/freehold)\tGPL-2.0-or-later"), None);
         let foreign = row("libc v0.2.191\tMIT OR Apache-2.0").unwrap();
         assert_eq!(foreign, "| libc | 0.2.191 | MIT OR Apache-2.0 |\n");

@@ -9,7 +9,7 @@ const BESIDE: [&str; 4] = ["fuzz", "python", "tools/bench", "tools/xtask"];
 
 /// A crate of the repository.
 pub(super) struct Crate {
-    /// Its folder as documents name it, such as `crates/trace`.
+    /// Its folder, such as `crates/trace`.
     pub(super) name: String,
     /// The path of its folder `src`.
     pub(super) source: PathBuf,

@@ -43,7 +43,7 @@ impl<'r> Documents<'r> {
         }
     }
 
-    /// Returns true if `path` exists or is no path of the repository.
+    /// Returns true if `path` exists or is not a path of the repository.
     fn exists(&self, path: &str) -> bool {
         if ROOTS.iter().any(|known| path.starts_with(known)) {
             return self.root.join(path).exists();
@@ -53,7 +53,7 @@ impl<'r> Documents<'r> {
         !is_source || self.named(path).next().is_some()
     }
 
-    /// Returns the files that `path` may mean; it may omit leading folders.
+    /// Returns the files that match `path`, which may omit leading folders.
     fn named<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
         self.files.iter().copied().filter(move |file| {
             file.strip_suffix(path).is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_after_a_file_are_of_it() {
+    fn items_after_a_file_name_belong_to_the_file() {
         let text = "in `a.rs` `one`, `two`; `b.rs` and `three`, `c.rs` `x < y` `four`";
         assert_eq!(items(text).collect::<Vec<_>>(), [("a.rs", "one"), ("a.rs", "two"), ("c.rs", "four")]);
     }

@@ -95,8 +95,8 @@ fn source(name: &str, text: &str, islands: &str, findings: &mut Vec<String>) {
     }
 }
 
-/// Checks that C files name their licence: Linux's if they go into Linux, and the engine's if they are its interface.
-/// What goes to the end of a file of Linux has that file's.
+/// Checks that C files name their licence: Linux's for code in Linux, and the engine's for its C interface. Text that
+/// is appended to a file of Linux has that file's licence.
 fn licence(name: &str, text: &str, findings: &mut Vec<String>) {
     let (where_to, wanted) = if name.starts_with("crates/capi/") {
         ("is for programs in C", "GPL-2.0-or-later")

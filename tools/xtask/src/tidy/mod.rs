@@ -1,4 +1,4 @@
-//! The checks of STYLE.md and ARCHITECTURE.md: the repository comes in, findings go out.
+//! The checks of STYLE.md and ARCHITECTURE.md: takes the repository, and returns findings.
 
 mod crates;
 mod documents;

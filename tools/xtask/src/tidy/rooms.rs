@@ -1,5 +1,4 @@
-//! Checks each crate's rooms: which may import from which, and that no files import each other in a
-//! circle.
+//! Checks the order of imports between each crate's rooms, and that no files import each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Finds files of tests that no test program has, in crates that list their test programs by hand.
+//! Finds test files that belong to no test program, in crates that list their test programs in `Cargo.toml`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,8 +11,9 @@ const MAIN: &str = "main";
 /// The folders of a crate's tests: those of `cargo test`, and those that need the machine.
 const FOLDERS: [&str; 2] = ["tests", "live"];
 
-/// Adds a finding for each of the `files` below `root` that is directly in a crate's `tests` or `live`, where the crate's `Cargo.toml`
-/// has `autotests = false`, and is neither a test program nor a module of `main.rs` beside it.
+/// Adds a finding for each of the `files` below `root` that is directly in a crate's `tests` or `live` but neither a
+/// test program nor a module of `main.rs` in the same folder. It checks only crates whose `Cargo.toml` has
+/// `autotests = false`.
 ///
 /// # Errors
 /// If a file cannot be read.

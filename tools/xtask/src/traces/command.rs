@@ -11,44 +11,45 @@ use super::list::{Machine, RECIPES, TraceRecipe, recipe};
 use super::page::{PAGE, with_table};
 use super::recording::Guests;
 
-/// Record the public set of traces in QEMU, and write the index of all traces
+/// Record the public traces in QEMU, and write the index of all traces
 #[derive(Args, Debug)]
 pub struct TracesArgs {
-    /// The traces to record; all that are neither committed nor recorded if left out.
+    /// Traces to record; by default, all that are neither committed nor recorded
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// List what is recorded on which machine, and what is there already.
+    /// List the traces, their machines, and whether they exist
     #[arg(long, conflicts_with = "index")]
     list: bool,
-    /// Record nothing; write traces/index.parquet and the table of docs/guide/traces.md from the traces that are there.
+    // The index is traces/index.parquet, and the table is in docs/guide/traces.md.
+    /// Record nothing, and write the index and the table of the existing traces
     #[arg(long, conflicts_with = "names")]
     index: bool,
-    /// With `--index`: read also files that have not changed since the index was written, as after a change of the lab.
+    /// Read unchanged files again for --index, as after a change of the lab
     #[arg(long, requires = "index")]
     anew: bool,
-    /// Where recordings go; below target/traces if left out.
+    /// Folder for the recordings; by default, below target/traces
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
-    /// The program that records, for one processor; if left out what `dist` builds.
+    /// Program that records, for one processor; by default, the one that dist builds
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 }
 
-/// Records what is missing. Returns false if a guest failed.
+/// Records the missing traces. Returns false if a guest failed.
 ///
 /// # Errors
-/// A sentence, if a name is unknown or nothing can be written.
+/// If a name is unknown, or a file cannot be written.
 pub fn run(arguments: &TracesArgs, root: &Path) -> Result<bool, String> {
     let folder = arguments.out.clone().unwrap_or_else(|| root.join("target/traces"));
     if arguments.index {
         return write_index(root, &folder, arguments.anew).map(|()| true);
     }
     let mut guests = Guests::new(root, &folder, arguments.program.as_deref());
-    let asked = asked(&arguments.names)?;
+    let requested = requested(&arguments.names)?;
     let kept: Vec<_> = committed(root)?.into_iter().map(|(name, _)| name).collect();
     let is_kept = |recipe: &TraceRecipe| kept.iter().any(|name| name == recipe.name);
     if arguments.list {
-        for recipe in asked {
+        for recipe in requested {
             let there = match () {
                 () if is_kept(recipe) => ", committed",
                 () if guests.place(recipe).is_file() => ", recorded",
@@ -59,9 +60,9 @@ pub fn run(arguments: &TracesArgs, root: &Path) -> Result<bool, String> {
         return Ok(true);
     }
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let is_asked = |recipe: &TraceRecipe| !arguments.names.is_empty() || !is_kept(recipe);
+    let is_due = |recipe: &TraceRecipe| !arguments.names.is_empty() || !is_kept(recipe);
     let missing: Vec<_> =
-        asked.into_iter().filter(|recipe| is_asked(recipe) && !guests.place(recipe).is_file()).collect();
+        requested.into_iter().filter(|recipe| is_due(recipe) && !guests.place(recipe).is_file()).collect();
     let mut failed = Vec::new();
     for (number, recipe) in missing.iter().enumerate() {
         println!("{} of {}: {}", number + 1, missing.len(), listed(recipe));
@@ -84,10 +85,10 @@ pub fn run(arguments: &TracesArgs, root: &Path) -> Result<bool, String> {
     Ok(failed.is_empty())
 }
 
-/// Writes the index and the table of the traces that are there.
+/// Writes the index and the table of the existing traces.
 fn write_index(root: &Path, folder: &Path, is_anew: bool) -> Result<(), String> {
     let file = root.join(INDEX);
-    // An index that cannot be read is not written anew: its rows of traces that are not here would be lost.
+    // An unreadable index is not replaced, because the rows of traces that are not on this machine would be lost.
     let had = if file.exists() { Index::read(&file)? } else { Index::default() };
     let index = Index::gather(root, folder, &had, is_anew, |line| println!("{line}"))?;
     let failed = |file: &Path, error: std::io::Error| format!("{}: {error}", file.display());
@@ -101,7 +102,7 @@ fn write_index(root: &Path, folder: &Path, is_anew: bool) -> Result<(), String> 
 }
 
 /// Returns the recipes of these names; all if there are none.
-fn asked(names: &[String]) -> Result<Vec<&'static TraceRecipe>, String> {
+fn requested(names: &[String]) -> Result<Vec<&'static TraceRecipe>, String> {
     if names.is_empty() {
         return Ok(RECIPES.iter().collect());
     }

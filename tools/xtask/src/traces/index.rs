@@ -15,7 +15,7 @@ use crate::kernel::files::sha256;
 /// The index's place in the repository.
 pub const INDEX: &str = "traces/index.parquet";
 
-/// The folders of the committed traces: of machines that people had, and of those that are made by script.
+/// The folders of the committed traces: those of real machines, and those of scripted guests.
 const COMMITTED: [&str; 2] = ["traces", "traces/guests"];
 
 /// A row for each trace, in the order of their names.
@@ -29,7 +29,7 @@ impl Index {
     /// Reads an index.
     ///
     /// # Errors
-    /// A sentence, if it cannot be read, or has other columns than a row has.
+    /// If it cannot be read, or its columns differ from the fields of a row.
     pub fn read(file: &Path) -> Result<Self, String> {
         let failed = |error: String| format!("{}: {error}", file.display());
         let opened = File::open(file).map_err(|error| failed(error.to_string()))?;
@@ -44,12 +44,12 @@ impl Index {
         Ok(Self { rows: rows.collect::<Result<_, String>>().map_err(failed)? })
     }
 
-    /// Reads the committed traces of the repository `root`, and those below `recorded`. The rows of `had` are kept of traces
-    /// that are not here and that there is a recipe for, and, unless all `is_anew`, of files that have not changed. `note`
-    /// takes a line for each trace.
+    /// Reads the committed traces of the repository `root`, and those below `recorded`. Keeps the rows of `had` for
+    /// traces that are not on this machine but have a recipe and, unless `is_anew`, for files that have not changed.
+    /// Passes a line for each trace to `note`.
     ///
     /// # Errors
-    /// A sentence, if a trace cannot be read.
+    /// If a trace cannot be read.
     pub fn gather(
         root: &Path,
         recorded: &Path,
@@ -78,7 +78,7 @@ impl Index {
                 note(&file.display().to_string());
                 rows.push(read(recipe.name, &file, recipe.command())?);
             } else if let Some(row) = had.rows.iter().find(|row| row.name == recipe.name) {
-                note(&format!("{}: not recorded here, its row is kept", recipe.name));
+                note(&format!("{}: not on this machine, its row is kept", recipe.name));
                 rows.push(Row { place: recipe.command(), ..row.clone() });
             } else {
                 note(&format!("{}: not recorded yet", recipe.name));
@@ -91,7 +91,7 @@ impl Index {
     /// Returns the index as a Parquet file.
     ///
     /// # Errors
-    /// A sentence, if it cannot be made.
+    /// If it cannot be made.
     pub fn to_parquet(&self) -> Result<Vec<u8>, String> {
         let texts = |of: fn(&Row) -> &str| Column::texts(self.rows.iter().map(of));
         let numbers =
@@ -130,7 +130,7 @@ impl Index {
 /// Returns the names of the committed traces and their places in the repository `root`.
 ///
 /// # Errors
-/// A sentence, if their folder cannot be read.
+/// If their folder cannot be read.
 pub fn committed(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut found = Vec::new();
     for folder in COMMITTED {
@@ -144,7 +144,7 @@ pub fn committed(root: &Path) -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
-/// Returns true if a row's trace is committed below `root`, or there is a recipe for it, as the row says.
+/// Returns true if a row's trace is committed below `root`, or the row names an existing recipe.
 pub fn can_be_had(row: &Row, root: &Path) -> bool {
     root.join(&row.place).is_file() || recipe(&row.name).is_some_and(|recipe| recipe.command() == row.place)
 }
@@ -164,7 +164,7 @@ fn value(field: &Field) -> Value {
 mod tests {
     use super::*;
 
-    /// Returns a row in which no two values are alike.
+    /// Returns a row in which all values differ.
     fn row() -> Row {
         Row {
             name: "n".into(),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn index_round_trips() {
         let index = Index { rows: vec![row(), Row { name: "other".into(), ..row() }] };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("index.parquet");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_file_and_recipe_cannot_be_had() {
+    fn row_needs_a_file_or_a_recipe() {
         let folder = tempfile::tempdir().unwrap();
         let made = Row { name: RECIPES[0].name.into(), place: RECIPES[0].command(), ..row() };
         assert!(can_be_had(&made, folder.path()));

@@ -1,4 +1,4 @@
-//! What is recorded, on which machine: a line for each trace.
+//! The recipes of the traces: the work and the machine of each.
 
 use super::works::{
     CACHED, CRUNCH, FORKS, FREE_MUCH, HOLES, HUGE_PAGES, IDLE, MARKS, MEMORY_FILES, NAMES, PIPES,
@@ -6,14 +6,14 @@ use super::works::{
 };
 use crate::dist::processor::Processor;
 
-/// How one trace is made.
+/// The recipe of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TraceRecipe {
     /// The name of the trace.
     pub name: &'static str,
-    /// Where it is recorded.
+    /// The recorded machine.
     pub machine: Machine,
-    /// What is recorded.
+    /// The recorded work.
     pub work: &'static Work,
 }
 
@@ -27,7 +27,7 @@ impl TraceRecipe {
 /// An emulated machine of two CPUs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Machine {
-    /// The kernel's series. Taken is the package that is kept from before, otherwise the newest.
+    /// The kernel's release series. A package in the cache is used, otherwise the newest one.
     pub series: &'static str,
     /// Debian's name for the kernel's flavour, which ends in the architecture and the size of pages.
     pub flavour: &'static str,
@@ -58,17 +58,17 @@ const fn machine(series: &'static str, flavour: &'static str, memory_mib: u32) -
     Machine { series, flavour, memory_mib, nodes: 1, parameters: "" }
 }
 
-/// A machine of x86-64, whose kernel has drivers of disks built in. Debian's kernels for it have CMA from 7.3 on.
+/// An x86-64 machine. Its kernel has disk drivers built in, and CMA from 7.3 on.
 const fn x86(series: &'static str, memory_mib: u32) -> Machine {
     machine(series, "cloud-amd64", memory_mib)
 }
 
-/// A machine of arm64 with pages of 4 KiB, whose kernel has drivers of disks built in, and 64 MiB of CMA.
+/// An arm64 machine with pages of 4 KiB and 64 MiB of CMA. Its kernel has disk drivers built in.
 const fn arm(series: &'static str, memory_mib: u32) -> Machine {
     machine(series, "cloud-arm64", memory_mib)
 }
 
-/// A machine of arm64 with pages of 16 KiB, whose kernel has no driver of disks built in, and 64 MiB of CMA.
+/// An arm64 machine with pages of 16 KiB and 64 MiB of CMA. Its kernel has no disk driver built in.
 const fn arm_16k(series: &'static str, memory_mib: u32) -> Machine {
     machine(series, "arm64-16k", memory_mib)
 }
@@ -77,7 +77,7 @@ const fn recipe_of(name: &'static str, machine: Machine, work: &'static Work) ->
     TraceRecipe { name, machine, work }
 }
 
-/// Every trace that is made by script.
+/// The recipes of all scripted traces.
 pub static RECIPES: [TraceRecipe; 40] = [
     recipe_of("x86-6.1-512m-idle", x86("6.1", 512), &IDLE),
     recipe_of("x86-6.1-512m-forks", x86("6.1", 512), &FORKS),
@@ -134,7 +134,7 @@ mod tests {
     use crate::traces::works::Disk;
 
     #[test]
-    fn names_are_unique_and_say_what_the_machine_is() {
+    fn names_are_unique_and_describe_the_machine() {
         let names: BTreeSet<_> = RECIPES.iter().map(|recipe| recipe.name).collect();
         assert_eq!(names.len(), RECIPES.len());
         for TraceRecipe { name, machine, .. } in &RECIPES {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_is_asked_for_only_where_the_kernel_has_its_driver() {
+    fn recipes_with_a_disk_use_kernels_with_its_driver() {
         for TraceRecipe { name, machine, work } in &RECIPES {
             assert!(work.disk == Disk::None || machine.flavour.starts_with("cloud-"), "{name}");
         }

@@ -1,8 +1,8 @@
-//! The public set of traces: recipes come in; recordings, and an index of them and of the committed ones, go out.
+//! The public set of traces: takes recipes, and makes recordings and an index of all traces.
 //!
-//! [`list`] says which of the [`works`] is recorded on which machine, [`recording`] boots it in QEMU and keeps what it hands
-//! out, [`row`] is what a trace's file says of itself, [`index`] holds the rows as Parquet, [`page`] shows them, [`command`]
-//! does all of it.
+//! [`list`] combines the [`works`] with machines, and [`recording`] runs each in QEMU and keeps its trace. [`row`]
+//! reads the properties of a trace, [`index`] writes all rows as Parquet, and [`page`] writes them for people.
+//! [`command`] is the command line.
 
 pub mod command;
 pub mod index;

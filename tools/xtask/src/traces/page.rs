@@ -1,4 +1,4 @@
-//! What people read of the traces: the table of all, and a page for each that is made.
+//! The traces' pages: the table of all traces, and the page beside each scripted one.
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use super::row::Row;
 /// The page with the table.
 pub const PAGE: &str = "docs/guide/traces.md";
 
-/// The heading under which the table is, up to the page's end.
+/// The heading of the table, which ends the page.
 const HEADING: &str = "## The set\n";
 
-/// Returns the page with the table of this index.
+/// Returns the page with the table of this index in place of the old one.
 ///
 /// # Errors
-/// A sentence, if the page has no place for it.
+/// If the page does not have the heading.
 pub fn with_table(page: &str, index: &Index) -> Result<String, String> {
     let (head, _) = page.split_once(HEADING).ok_or_else(|| format!("{PAGE} has no heading {HEADING:?}"))?;
     Ok(format!("{head}{HEADING}\n{}", table(index)))
@@ -58,7 +58,7 @@ fn table(index: &Index) -> String {
     text
 }
 
-/// Returns where a trace comes from and what is in it, as the page beside it.
+/// Returns the page beside a trace, with its provenance and contents.
 pub(super) fn provenance(row: &Row, recipe: &TraceRecipe, kernel: &str) -> String {
     let TraceRecipe { name, machine, work } = recipe;
     let nodes = if machine.nodes == 1 { "one node" } else { "two nodes of one CPU each" };
@@ -104,7 +104,7 @@ fn number(number: i64) -> String {
     grouped(number.unsigned_abs())
 }
 
-/// Returns a size in MiB, or in GiB from there on.
+/// Returns a size in MiB, or in GiB if it is at least one.
 fn memory(bytes: i64) -> String {
     let mib = bytes / (1 << 20);
     if mib < 1024 { format!("{mib} MiB") } else { format!("{:.1} GiB", mib as f64 / 1024.0) }
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_takes_the_place_of_the_one_before() {
+    fn table_replaces_the_old_one() {
         let old = "# Traces\n\ntext\n\n## The set\n\n| old |\n";
         let new = with_table(old, &Index::default()).unwrap();
         assert!(
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_in_the_larger_unit_that_fits() {
+    fn sizes_are_in_mib_or_gib() {
         assert_eq!((memory(64 << 20), memory(3 << 29)), ("64 MiB".into(), "1.5 GiB".into()));
     }
 }

@@ -1,4 +1,4 @@
-//! One recording: a boot in QEMU, whose trace is kept.
+//! Makes one recording: boots a guest in QEMU, and keeps its trace.
 
 use std::fs::{self, File};
 use std::io::Cursor;
@@ -29,25 +29,25 @@ const WORKLOADS: &str = "traces/workloads";
 /// The programs of workloads.
 const PROGRAMS: [&str; 4] = ["cache-server", "free-much", "thp-churn", "unmovable"];
 
-/// The size of a guest's disk; what is not written takes no place.
+/// The size of a guest's disk. Its file is sparse.
 const DISK_MIB: u64 = 1024;
 
-/// The name under which a guest hands its trace out.
+/// The name of the trace in the guest's output.
 const TRACE: &str = "trace.arrows";
 
-/// The most seconds of a boot.
+/// The time limit of a boot in seconds.
 const SECONDS: u64 = 900;
 
-/// How often a boot is tried: an emulated machine may hang or die.
+/// The number of attempts at a boot: an emulated machine may hang or die.
 const ATTEMPTS: u32 = 2;
 
-/// What guests boot and run besides their kernel, made once.
+/// The inputs of all recordings, made once.
 #[derive(Debug)]
 pub(crate) struct Guests<'a> {
     root: &'a Path,
-    /// Where recordings go.
+    /// The folder of the recordings.
     folder: &'a Path,
-    /// The program that records, where it is not the one that is built.
+    /// The user's program that records, if there is one.
     program: Option<&'a Path>,
     programs: Vec<Programs>,
 }
@@ -58,7 +58,7 @@ struct Programs {
     arch: Processor,
     freehold: Vec<u8>,
     busybox: Vec<u8>,
-    /// Paths in the guest, and contents, of the scripts and programs of workloads.
+    /// The scripts and programs of workloads: paths in the guest, and contents.
     workloads: Vec<(String, Vec<u8>)>,
 }
 
@@ -67,15 +67,15 @@ impl<'a> Guests<'a> {
         Self { root, folder, program, programs: Vec::new() }
     }
 
-    /// Returns where a recipe's trace is.
+    /// Returns the path of a recipe's trace.
     pub(crate) fn place(&self, recipe: &TraceRecipe) -> PathBuf {
         self.folder.join(format!("{}.arrows", recipe.name))
     }
 
-    /// Records and keeps the trace, which is there whole or not at all, and its provenance and the console beside it.
+    /// Records a trace, and writes it, its page and the console. The trace appears only if it is complete.
     ///
     /// # Errors
-    /// A sentence, with the end of the console if the guest failed.
+    /// If a file cannot be written or the guest fails, with the end of its console.
     pub(crate) fn record(&mut self, recipe: &TraceRecipe) -> Result<(), String> {
         let Machine { series, flavour, memory_mib, nodes, parameters } = recipe.machine;
         let arch = recipe.machine.arch();
@@ -130,11 +130,11 @@ impl<'a> Guests<'a> {
             return Err(failed("a command in the guest failed"));
         }
         let trace = given(&ran.console).into_iter().find(|(name, _)| *name == TRACE);
-        let (_, trace) = trace.ok_or_else(|| failed("the guest gave no trace"))?;
+        let (_, trace) = trace.ok_or_else(|| failed("the guest printed no trace"))?;
         self.keep(recipe, trace?, kernel)
     }
 
-    /// Compresses a trace anew, and puts it and what it says of itself in their places, the trace last and in one step.
+    /// Recompresses a trace, and writes its page and then the trace, which appears in one step.
     fn keep(&self, recipe: &TraceRecipe, trace: Vec<u8>, kernel: &str) -> Result<(), String> {
         let place = self.place(recipe);
         let reader = TraceReader::open(Cursor::new(trace), ReadOptions::new(recipe.name));
@@ -149,7 +149,7 @@ impl<'a> Guests<'a> {
         fs::rename(&partial, &place).map_err(io(&place))
     }
 
-    /// Returns a file of a recipe's.
+    /// Returns the path of a recipe's file.
     fn beside(&self, recipe: &TraceRecipe, ending: &str) -> PathBuf {
         self.folder.join(format!("{}.{ending}", recipe.name))
     }
@@ -171,7 +171,7 @@ impl<'a> Guests<'a> {
         self.programs(arch)
     }
 
-    /// Returns the scripts of workloads and their programs, which are compiled.
+    /// Returns the scripts of workloads, and compiles their programs.
     fn workloads(&self, arch: Processor) -> Result<Vec<(String, Vec<u8>)>, String> {
         let folder = self.root.join(WORKLOADS);
         let mut files = Vec::new();
@@ -197,9 +197,9 @@ impl<'a> Guests<'a> {
     }
 }
 
-/// Returns what the guest runs.
+/// Returns the guest's script.
 fn script(work: &Work) -> String {
-    // Files in memory may take all of it, as a workload's limit is its own.
+    // Files in memory may take the whole memory, because each workload has its own limit.
     let room = "mount -o remount,size=95% /dev/shm";
     let before = [room].into_iter().chain(work.disk.commands().iter().copied());
     let before = before.chain(work.prepare.iter().copied()).map(|line| format!("run {line}\n"));
@@ -207,7 +207,7 @@ fn script(work: &Work) -> String {
     format!("{before}run freehold record -o /tmp/{TRACE} -- {}\ngive /tmp/{TRACE} {TRACE}\n", work.run)
 }
 
-/// Returns a console without the files that were handed out.
+/// Returns a console without the files in it.
 fn without_files(console: &str) -> String {
     let mut parts = console.split("guest: file ");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -229,9 +229,9 @@ mod tests {
     use crate::traces::works::{CACHED, IDLE};
 
     #[test]
-    fn a_guest_prepares_records_and_hands_out() {
-        let told = script(&CACHED);
-        let lines: Vec<_> = told.lines().collect();
+    fn script_prepares_records_and_prints_the_trace() {
+        let prepared = script(&CACHED);
+        let lines: Vec<_> = prepared.lines().collect();
         assert_eq!(lines[1], "run mke2fs -F /dev/nvme0n1 > /dev/null");
         assert_eq!(lines[4], "run cached-files.sh make /disk/files 600");
         assert_eq!(lines[5], "run freehold record -o /tmp/trace.arrows -- cached-files.sh run /disk/files 2");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_handed_out_is_not_kept_with_the_console() {
+    fn printed_files_are_removed_from_the_console() {
         let console = "a\nguest: file x\nQUFB\nguest: end\nb\nguest: file y\nQUFB\n";
         assert_eq!(without_files(console), "a\nb\n");
     }

@@ -1,4 +1,4 @@
-//! What a trace's file says of itself: a row of the index.
+//! The properties of a trace's file: a row of the index.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::sha256;
 
-/// What a trace's file says of itself.
+/// A row of the index: the properties of a trace's file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The trace's name.
     pub name: String,
-    /// Where it is: the file in the repository, or the command that makes it.
+    /// Its file in the repository, or the command that makes it.
     pub place: String,
     /// The SHA-256 of the file in hexadecimal digits.
     pub sha256: String,
@@ -25,54 +25,54 @@ pub struct Row {
     pub kernel: String,
     /// `uname -m` of the recorded machine.
     pub architecture: String,
-    /// The processor as the machine names it; an emulated arm64 names none.
+    /// The processor's name from the machine; empty for an emulated arm64 machine.
     pub processor: String,
-    /// CPUs that were online.
+    /// The number of online CPUs.
     pub cpus: i64,
     /// The size of a page.
     pub page_bytes: i64,
     /// The order of a pageblock.
     pub pageblock_order: i64,
-    /// Memory that the allocator had, in all zones.
+    /// The memory of the allocator in all zones.
     pub memory_bytes: i64,
-    /// Nodes with memory.
+    /// The number of nodes with memory.
     pub nodes: i64,
-    /// Memory in CMA areas.
+    /// The memory in CMA areas.
     pub cma_bytes: i64,
     /// The recorded command.
     pub workload: String,
-    /// How short memory was: see [`Pressure`].
+    /// The memory pressure: see [`Pressure`].
     pub pressure: String,
-    /// Events of all kinds.
+    /// The number of events of all kinds.
     pub events: i64,
-    /// Allocations, those that failed included.
+    /// The number of allocations, including failed ones.
     pub allocations: i64,
-    /// Frees.
+    /// The number of frees.
     pub frees: i64,
-    /// Allocations that took a block of another type.
+    /// The number of allocations that took a block of another type.
     pub fallbacks: i64,
-    /// From the first event to the last one.
+    /// The time from the first event to the last one.
     pub seconds: f64,
-    /// Events that the kernel lost.
+    /// The number of events that the kernel lost.
     pub lost: i64,
-    /// True if the start was read block by block; a replay of another one fits it.
+    /// True if the recording has every free block at its start; otherwise a replay fits a start to the counts.
     pub start_is_exact: bool,
     /// The era nearest to the recorded kernel.
     pub era: String,
-    /// Of the parts in which that era's replay is held against the machine, how many are within their bounds.
+    /// The number of parts in which the replay of that era agrees with the machine within the bounds.
     pub trust_kept: i64,
-    /// How many parts there are.
+    /// The number of compared parts.
     pub trust_parts: i64,
 }
 
-/// How short memory was, by the most that the machine did about it.
+/// The memory pressure, by the machine's strongest reaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Pressure {
-    /// Nobody reclaimed.
+    /// No reclaim.
     None,
-    /// kswapd reclaimed.
+    /// Reclaim by kswapd.
     Kswapd,
-    /// Requests reclaimed for themselves.
+    /// Direct reclaim by requests.
     DirectReclaim,
 }
 
@@ -85,7 +85,7 @@ impl Pressure {
         }
     }
 
-    /// Finds it by events, and by the machine's counters where such events were not recorded.
+    /// Returns the pressure according to the events or, if such events were not recorded, the machine's counters.
     fn new(summary: &TraceSummary, start: &Snapshot, ending: Option<&Ending>) -> Self {
         let end = ending.and_then(|ending| ending.snapshot.as_ref());
         let grown = end.map(|end| RecordedCounters::between(&start.vmstat, &end.vmstat)).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Row {
     /// Reads a trace, and replays it in the era nearest to its kernel.
     ///
     /// # Errors
-    /// A sentence, if the file cannot be read or replayed.
+    /// If the file cannot be read or replayed.
     pub fn read(name: &str, file: &Path, place: String) -> Result<Self, String> {
         let failed =
             |error: &(dyn std::error::Error + 'static)| format!("{}: {}", file.display(), sentence(error));
@@ -161,8 +161,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_that_the_machine_did_is_its_pressure() {
-        let told = |kswapd_wake, direct_reclaim, scanned: u64| {
+    fn pressure_is_the_strongest_reaction() {
+        let pressure = |kswapd_wake, direct_reclaim, scanned: u64| {
             let mut summary = TraceSummary::default();
             (summary.kinds.kswapd_wake, summary.kinds.direct_reclaim) = (kswapd_wake, direct_reclaim);
             let reading = |pages| {
@@ -172,9 +172,9 @@ mod tests {
             let ending = Ending { snapshot: Some(reading(7 + scanned)), ..Ending::default() };
             Pressure::new(&summary, &reading(7), Some(&ending))
         };
-        assert_eq!(told(0, 0, 0), Pressure::None);
-        assert_eq!(told(1, 0, 0), Pressure::Kswapd);
-        assert_eq!(told(0, 0, 5), Pressure::Kswapd);
-        assert_eq!(told(1, 1, 5), Pressure::DirectReclaim);
+        assert_eq!(pressure(0, 0, 0), Pressure::None);
+        assert_eq!(pressure(1, 0, 0), Pressure::Kswapd);
+        assert_eq!(pressure(0, 0, 5), Pressure::Kswapd);
+        assert_eq!(pressure(1, 1, 5), Pressure::DirectReclaim);
     }
 }

@@ -53,10 +53,10 @@ impl Made {
             now_ns: freehold_linux::blame::now_ns(),
             watched: None,
         };
-        let is_asked = args.watch.is_some() || !args.command.is_empty();
-        let most = args.watch.or(if args.command.is_empty() { Some(USUAL_WATCH) } else { None });
+        let is_requested = args.duration.is_some() || !args.command.is_empty();
+        let most = args.duration.or(if args.command.is_empty() { Some(USUAL_WATCH) } else { None });
         match sensor {
-            Some(sensor) if is_asked || !has_page_owner => {
+            Some(sensor) if is_requested || !has_page_owner => {
                 if Symbols::read(root)?.is_empty() {
                     notes.push(
                         "/proc/kallsyms shows no addresses, so functions are numbers; set kernel.kptr_restrict to 1 or 0"
@@ -69,7 +69,7 @@ impl Made {
                 made.allocations = watched.live.clone();
                 made.watched = Some(watched);
             }
-            _ if is_asked => {
+            _ if is_requested => {
                 notes.push("allocations are not watched: that takes BPF on the running machine".to_owned());
                 watching::only_run(most, &args.command)?;
                 made.has_waited = true;

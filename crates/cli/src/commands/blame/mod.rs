@@ -84,7 +84,7 @@ fn order(args: &Blame, root: &Path, zones: &[ZoneSnapshot]) -> Result<u8, Failur
         (Some(order), _) => Ok(order.get()),
         (None, Some(bytes)) => {
             let order = order_of_size(bytes, page_bytes(root).unwrap_or(4096), end_pfn);
-            order.map_err(|error| Failure::new(Cause::Input, error))
+            order.map_err(|error| Failure::new(Cause::Usage, error))
         }
         (None, None) => Ok(pageblock_order(root)),
     }
@@ -101,7 +101,7 @@ fn wanted_zone(args: &Blame, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
         .map(|zone| format!("{} of node {}", zone.name, zone.node))
         .collect();
     let error = anyhow!("no such zone has memory; those with memory are {}", known.join(", "));
-    Err(Failure::new(Cause::Input, error))
+    Err(Failure::new(Cause::Usage, error))
 }
 
 fn wants(args: &Blame, node: u32, name: &str) -> bool {

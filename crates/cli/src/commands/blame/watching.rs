@@ -73,7 +73,7 @@ fn start(command: &[String]) -> Result<Option<Child>, Failure> {
     let started = Command::new(program).args(arguments).spawn();
     let refused = |error| {
         let what = anyhow!("cannot start `{program}`: {error}. Check its name, its path and its permissions");
-        Failure::new(Cause::Input, what)
+        Failure::new(Cause::Usage, what)
     };
     started.map(Some).map_err(refused)
 }

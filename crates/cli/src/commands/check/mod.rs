@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Check) -> ExitCode {
     match check(args) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            output::note(&format!("freehold: could not tell: {failure}"));
+            output::note(&format!("freehold: UNKNOWN: {failure}"));
             ExitCode::from(3)
         }
     }
@@ -51,7 +51,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
             verdict.exit_code,
         );
     }
-    let pool = match (args.try_it, request.contiguous) {
+    let pool = match (args.verify, request.contiguous) {
         (false, _) => None,
         (true, true) => Some(Pool::find(root, &request)?),
         (true, false) => {
@@ -60,12 +60,12 @@ fn check(args: &Check) -> Result<u8, Failure> {
         }
     };
     // Taken before the machine is read: what a repair changes would make the forecast wrong.
-    let lock = if args.try_it { Some(RepairLock::take(PATIENCE)?) } else { None };
+    let lock = if args.verify { Some(RepairLock::take(PATIENCE)?) } else { None };
     let mut readings = Readings::take(root, args.sensing.sensor.into(), &request)?;
     readings.note(missing);
-    let cpu = if args.try_it && pool.is_none() { readings.calmest_cpu() } else { None };
+    let cpu = if args.verify && pool.is_none() { readings.calmest_cpu() } else { None };
     let verdict = readings.judge(&request, cpu);
-    let tried = match (args.try_it, pool) {
+    let tried = match (args.verify, pool) {
         (false, _) => None,
         (true, Some(pool)) => Some(Tried::Pool(pool.ask(&verdict)?)),
         (true, None) => Some(Tried::Compaction(Box::new(try_compaction::run(

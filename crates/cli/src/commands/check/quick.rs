@@ -39,7 +39,7 @@ pub(super) fn run(
         let error = anyhow!(
             "--quick looks at pageblocks, of {pageblock} here. Ask for larger blocks, or leave out --quick"
         );
-        return Err(Failure::new(Cause::Input, error));
+        return Err(Failure::new(Cause::Usage, error));
     }
     let starts = starts(zones, request);
     let tally = sample(root, &shuffled(starts, seed()), request)?;

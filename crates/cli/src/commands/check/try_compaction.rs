@@ -45,12 +45,12 @@ pub(super) fn check_permitted(root: &Path) -> Result<(), Failure> {
     let path = root.join(COMPACT);
     if !path.exists() {
         let error = anyhow!(
-            "{} is missing: the kernel was built without CONFIG_COMPACTION. Leave out --try",
+            "{} is missing: the kernel was built without CONFIG_COMPACTION. Leave out --verify",
             path.display()
         );
         return Err(Failure::new(Cause::Machine, error));
     }
-    must_be_root("compact memory", "leave out --try")
+    must_be_root("compact memory", "leave out --verify")
 }
 
 /// Compacts all memory and compares the outcome with the forecast. CPUs' lists are kept short meanwhile, as a repair does.
@@ -81,7 +81,7 @@ pub(super) fn run(
     drained()?;
     let started = Instant::now();
     compact_on(cpu, &path)
-        .with_context(|| format!("{} refuses to compact memory; leave out --try", path.display()))
+        .with_context(|| format!("{} refuses to compact memory; leave out --verify", path.display()))
         .map_err(|error| Failure::new(Cause::Machine, error))?;
     let compaction_ms = started.elapsed().as_millis() as u64;
     drained()?;

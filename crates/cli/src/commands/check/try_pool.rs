@@ -96,21 +96,22 @@ impl Pool {
             };
             let error = anyhow!(
                 "this kernel has no pool of pages of {}, which alone makes contiguous ranges on request; {has}. Leave \
-                 out --try",
+                 out --verify",
                 SizeText(request.block_bytes)
             );
             return Err(Failure::new(Cause::Machine, error));
         }
         if request.allowed_nodes.is_some() {
-            let error =
-                anyhow!("a pool takes pages of one node or of all. Give --node instead, or leave out --try");
-            return Err(Failure::new(Cause::Input, error));
+            let error = anyhow!(
+                "a pool takes pages of one node or of all. Give --node instead, or leave out --verify"
+            );
+            return Err(Failure::new(Cause::Usage, error));
         }
         if request.zone.is_some() {
-            let error = anyhow!("a pool takes pages from any zone. Leave out --zone, or --try");
-            return Err(Failure::new(Cause::Input, error));
+            let error = anyhow!("a pool takes pages from any zone. Leave out --zone, or --verify");
+            return Err(Failure::new(Cause::Usage, error));
         }
-        must_be_root("ask for gigantic pages", "leave out --try")?;
+        must_be_root("ask for gigantic pages", "leave out --verify")?;
         Ok(Self { folder })
     }
 
@@ -143,7 +144,7 @@ impl Pool {
         };
         let asking_ms = started.elapsed().as_millis() as u64;
         written
-            .with_context(|| format!("{} refuses more pages; leave out --try", number.display()))
+            .with_context(|| format!("{} refuses more pages; leave out --verify", number.display()))
             .map_err(machine)?;
         let predicted = verdict.supply.after_reclaim_and_compaction.unwrap_or(0).min(wanted);
         Ok(PoolTrial {

@@ -64,7 +64,7 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
     } else if !args.dry_run {
         let error =
             anyhow!("--root is a copy of another machine's files, which cannot be repaired. Add --dry-run");
-        return Err(Failure::new(Cause::Input, error));
+        return Err(Failure::new(Cause::Usage, error));
     }
     let zones = read_zoneinfo(root)?;
     let (request, _) = request::request(&args.into(), root, &zones)?;
@@ -118,7 +118,7 @@ fn is_wanted(plan: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         let error =
             anyhow!("there is no terminal to ask on. Give --yes to do it, or --dry-run to see the plan");
-        return Err(Failure::new(Cause::Input, error));
+        return Err(Failure::new(Cause::Usage, error));
     }
     for row in plan.lines() {
         output::note(row);

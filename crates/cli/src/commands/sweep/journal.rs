@@ -172,7 +172,7 @@ impl Journal {
         let path = self.path.display();
         let what =
             anyhow!("{path} is no journal of a sweep: {why}; start anew with --restart, which replaces it");
-        Failure::new(Cause::Input, what)
+        Failure::new(Cause::Data, what)
     }
 
     fn of_another_sweep(&self) -> Failure {
@@ -181,7 +181,7 @@ impl Journal {
              to go on, --restart to throw its runs away, or name another --output",
             self.path.display()
         );
-        Failure::new(Cause::Input, what)
+        Failure::new(Cause::Usage, what)
     }
 }
 
@@ -212,6 +212,6 @@ fn lock(path: &Path) -> Result<File, Failure> {
     output::open_locked(path)?.ok_or_else(|| {
         let path = path.display();
         let what = anyhow!("another sweep works on {path}; wait for it, or name another --output");
-        Failure::new(Cause::Input, what)
+        Failure::new(Cause::Usage, what)
     })
 }

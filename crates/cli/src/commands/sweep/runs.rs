@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
 /// Returns the settings to vary.
 fn grid(args: &Sweep) -> Result<Grid, Failure> {
     let varied = args.vary.iter().map(|vary| (vary.knob, vary.values.clone())).collect();
-    Grid::new(varied, args.traces.len()).map_err(|error| Failure::new(Cause::Input, error))
+    Grid::new(varied, args.traces.len()).map_err(|error| Failure::new(Cause::Usage, error))
 }
 
 /// Refuses a setting for which one of the traces cannot answer. A trace that cannot be read has rows that say so.
@@ -80,7 +80,7 @@ fn refuse_unanswerable(args: &Sweep, grid: &Grid) -> Result<(), Failure> {
             continue;
         };
         if let Some(why) = loaded.lab().ok().and_then(|lab| grid.unanswerable(&lab)) {
-            return Err(Failure::new(Cause::Input, anyhow!("{}: {why}", loaded.name)));
+            return Err(Failure::new(Cause::Usage, anyhow!("{}: {why}", loaded.name)));
         }
     }
     Ok(())
@@ -103,7 +103,7 @@ fn no_result(args: &Sweep, rows: &[SweepRow]) -> Failure {
     let first = rows.iter().find_map(|row| row.error.as_deref()).unwrap_or_default();
     let (all, path) = (rows.len(), args.output.display());
     Failure::new(
-        Cause::Input,
+        Cause::Data,
         anyhow!("none of {all} runs succeeded, and {path} is not written; the first: {first}"),
     )
 }

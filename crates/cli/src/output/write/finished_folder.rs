@@ -36,7 +36,7 @@ impl FinishedFolder {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         let refuse = |what: &str| {
             let error = anyhow!("{} {what}; name a folder that is not there yet", path.display());
-            Err(Failure::new(Cause::Input, error))
+            Err(Failure::new(Cause::Usage, error))
         };
         let place = match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
             Ok(true) => return refuse("exists and is not empty"),

@@ -10,13 +10,13 @@ use crate::exit::{Cause, Failure};
 /// Returns the refusal to replace an existing file.
 pub(super) fn exists(path: &Path) -> Failure {
     let what = anyhow!("{} exists; replace it with --force or name another file", path.display());
-    Failure::new(Cause::Input, what)
+    Failure::new(Cause::Usage, what)
 }
 
 /// Returns the refusal to write what somebody else writes.
 pub(super) fn busy(path: &Path) -> Failure {
     let what = anyhow!("another freehold writes {}; wait for it, or name another file", path.display());
-    Failure::new(Cause::Input, what)
+    Failure::new(Cause::Usage, what)
 }
 
 /// Returns the refusal to take away what no freehold has left.

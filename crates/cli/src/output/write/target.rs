@@ -56,7 +56,7 @@ impl Target {
             }
             Some(found) if found.file_type().is_block_device() => {
                 let what = anyhow!("{} is a disk, which would be overwritten; name a file", path.display());
-                return Err(Failure::new(Cause::Input, what));
+                return Err(Failure::new(Cause::Usage, what));
             }
             Some(found) if is_open || !found.is_file() => There::Stream(is_open),
             // An empty file holds nothing that could be lost: mktemp makes such.
@@ -83,7 +83,7 @@ fn follow(path: &Path) -> Result<(PathBuf, bool), Failure> {
         if ![me, 0].contains(&found.uid()) {
             let what =
                 anyhow!("{} is a symbolic link of another user; name the file behind it", path.display());
-            return Err(Failure::new(Cause::Input, what));
+            return Err(Failure::new(Cause::Usage, what));
         }
         if Some(found.dev()) == proc && is_open_file(&place) {
             return Ok((place, true));
@@ -108,7 +108,7 @@ pub(crate) fn refuse_input<'p>(
     let Some(there) = file(output) else { return Ok(()) };
     if inputs.into_iter().any(|input| file(input) == Some(there)) {
         let what = anyhow!("{} is read for this, and would be replaced; name another file", output.display());
-        return Err(Failure::new(Cause::Input, what));
+        return Err(Failure::new(Cause::Usage, what));
     }
     Ok(())
 }

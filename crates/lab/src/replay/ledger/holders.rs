@@ -1,4 +1,4 @@
-//! Who holds the replay's pages, and what the engine may do with them.
+//! The owners of the replay's pages, and the operations that the engine may use on the pages.
 
 use std::collections::VecDeque;
 
@@ -16,51 +16,51 @@ use crate::replay::measures::Followed;
 use crate::replay::watch::ReplayPlatform;
 use crate::start::{Machine, Start};
 
-/// Who holds the replay's pages: the one ledger of blocks that stand for traced ones, of blocks that the machine
-/// moved to a place that no event names, and of page cache.
+/// The ledger of the replay's pages: replayed blocks with their traced blocks, blocks that the machine moved to a place
+/// that no event names, and page cache.
 ///
-/// Page cache and anonymous pages of the trace can be moved, page cache can be reclaimed. Pages that were in use
-/// before the start and to the end can be moved if they were on the LRU.
+/// Page cache and anonymous pages of the trace can be moved, and page cache can be reclaimed. Pages in use from before
+/// the start to the end can be moved if they were on the LRU.
 pub(in crate::replay) struct Holders<'f, 'm> {
     memory: &'f Memory<'m, ReplayPlatform>,
     traced: TracedFrames,
     moved: MovedBlocks,
     places: Places,
     cache: PageCache,
-    /// Pages that kswapd was asked to reclaim for boosts. What the machine reclaimed is in the trace, as frees.
+    /// Pages that kswapd should reclaim for boosts. Pages that the machine reclaimed are frees in the trace.
     left_to_trace: u64,
     /// Blocks that were split because a part of them was freed.
     splits: u64,
-    /// Splits and frees that the engine refused.
+    /// Splits and frees that failed in the engine.
     refused: u64,
-    /// Which moves succeed of those that nobody asked for, and up to how many such pages may be tried; `None` while
-    /// somebody waits for the moves.
+    /// The outcomes of background moves, and the page count at which background moves stop; `None` during moves for a
+    /// request.
     tries: Tries,
-    unasked_to: Option<u64>,
+    background_limit: Option<u64>,
 }
 
-/// Who freed the frames of a traced block.
+/// The reason of a free of a traced block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::replay) enum FreedBy {
-    /// The block's user: the replayed block is freed as well.
+    /// The owner freed the block: the replayed block is freed, too.
     Owner,
-    /// Compaction, which had moved the pages to a place that no event names: the replayed block stays in use.
+    /// Compaction moved the pages to a place that no event names: the replayed block stays in use.
     Compaction,
 }
 
-/// What was held where a traced block was freed.
+/// The blocks that were in use in the frames of a freed traced block.
 #[derive(Clone, Copy, Default)]
 pub(in crate::replay) struct Released {
-    /// The number of blocks, with those that the replay could not allocate.
+    /// The number of blocks, including blocks that the replay could not allocate.
     pub(in crate::replay) pieces: u64,
     /// The number of blocks that the replay could not allocate.
     pub(in crate::replay) skipped: u64,
-    /// The number of pages that nobody held.
+    /// The number of pages that were not in use.
     pub(in crate::replay) unknown_pages: u64,
 }
 
 impl<'f, 'm> Holders<'f, 'm> {
-    /// Returns the ledger at the start: it has the blocks that were in use then and are freed by the events.
+    /// Returns the ledger at the start, with the blocks in use then that events free later.
     pub(in crate::replay) fn at_start(
         memory: &'f Memory<'m, ReplayPlatform>,
         machine: &Machine,
@@ -82,22 +82,22 @@ impl<'f, 'm> Holders<'f, 'm> {
             splits: 0,
             refused: 0,
             tries,
-            unasked_to: None,
+            background_limit: None,
         }
     }
 
-    /// Returns the memory whose pages these are.
+    /// Returns the memory of the replay.
     pub(in crate::replay) fn memory(&self) -> &'f Memory<'m, ReplayPlatform> {
         self.memory
     }
 
-    /// Lets something move at most so many pages unasked, and a block more: of these moves as many fail as did on the
-    /// machine. Returns the number of pages that it tried to move.
-    pub(in crate::replay) fn unasked(&mut self, most: u64, moving: impl FnOnce(&mut Self)) -> u64 {
+    /// Calls `moving`, which may move about `most` pages in the background (up to one block more). The share of
+    /// failed moves is that of the machine. Returns the number of pages in attempted moves.
+    pub(in crate::replay) fn in_background(&mut self, most: u64, moving: impl FnOnce(&mut Self)) -> u64 {
         let before = self.tries.pages;
-        self.unasked_to = Some(before + most);
+        self.background_limit = Some(before + most);
         moving(self);
-        self.unasked_to = None;
+        self.background_limit = None;
         self.tries.pages - before
     }
 
@@ -112,16 +112,16 @@ impl<'f, 'm> Holders<'f, 'm> {
         self.traced.node(at)
     }
 
-    /// Returns true if nobody holds a frame of a traced block.
+    /// Returns true if no frame of a traced block is in use.
     #[inline]
     pub(in crate::replay) fn is_unknown(&self, at: At, order: Order) -> bool {
         self.traced.is_unknown(at, order)
     }
 
-    /// Lets a replayed block stand for a traced one.
+    /// Maps a traced block to a replayed block.
     #[inline]
     pub(in crate::replay) fn hold(&mut self, at: At, order: Order, replayed: Pfn, pages: Pages) {
-        self.traced.set(at, order, Entry::held(order, replayed, pages));
+        self.traced.set(at, order, Entry::in_use(order, replayed, pages));
         if self.places.is_built() {
             let place = self.traced.place(at);
             self.places.note(&mut self.traced, replayed, Holder::Traced(place));
@@ -131,22 +131,22 @@ impl<'f, 'm> Holders<'f, 'm> {
         }
     }
 
-    /// Notes a traced block that the replay could not allocate.
+    /// Records a traced block that the replay could not allocate.
     pub(in crate::replay) fn skip(&mut self, at: At, order: Order) {
         self.traced.set(at, order, Entry::skipped(order));
     }
 
-    /// Releases all blocks that are held between a traced block's first and last frame. If the frames are part of
-    /// a larger block, that is split first.
+    /// Releases all blocks in use between the first and the last frame of a traced block. If the frames are part of a
+    /// larger block, splits that block first.
     #[inline]
     pub(in crate::replay) fn release(&mut self, cpu: u16, at: At, order: Order, by: FreedBy) -> Released {
         match self.traced.get(at) {
-            Traced::Held(size, replayed) if size == order => {
+            Traced::InUse(size, replayed) if size == order => {
                 self.traced.clear(at, order);
                 self.release_block(cpu, replayed, order, by);
                 Released { pieces: 1, ..Released::default() }
             }
-            Traced::Held(size, _) | Traced::Skipped(size) | Traced::Inside(size) if size > order => {
+            Traced::InUse(size, _) | Traced::Skipped(size) | Traced::Inside(size) if size > order => {
                 self.split(self.traced.head(at, size), size, order);
                 self.release_pieces(cpu, at, order, by)
             }
@@ -156,7 +156,7 @@ impl<'f, 'm> Holders<'f, 'm> {
 
     fn split(&mut self, head: At, from: Order, to: Order) {
         self.splits += 1;
-        if let Traced::Held(_, replayed) = self.traced.get(head)
+        if let Traced::InUse(_, replayed) = self.traced.get(head)
             && self.memory.split(replayed, from, to).is_err()
         {
             self.refused += 1;
@@ -165,7 +165,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         let pieces = if self.places.is_built() { 1_u64 << (from.get() - to.get()) } else { 0 };
         for piece in 0..pieces {
             let at = TracedFrames::behind(head, piece << to.get());
-            if let Traced::Held(_, replayed) = self.traced.get(at) {
+            if let Traced::InUse(_, replayed) = self.traced.get(at) {
                 let place = self.traced.place(at);
                 self.places.note(&mut self.traced, replayed, Holder::Traced(place));
             }
@@ -178,7 +178,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         while offset < order.pages() {
             let piece = TracedFrames::behind(at, offset);
             let size = match self.traced.get(piece) {
-                Traced::Held(size, replayed) => {
+                Traced::InUse(size, replayed) => {
                     self.traced.clear(piece, size);
                     self.release_block(cpu, replayed, size, by);
                     released.pieces += 1;
@@ -209,14 +209,14 @@ impl<'f, 'm> Holders<'f, 'm> {
         }
     }
 
-    /// Keeps a block whose traced place was freed by compaction: its pages live on.
+    /// Keeps a block whose traced place was freed by compaction: its pages are still in use elsewhere.
     fn keep_moved(&mut self, replayed: Pfn, order: Order) {
         let number = self.moved.keep(replayed, order);
         self.places.note(&mut self.traced, replayed, Holder::Moved(number));
     }
 
-    /// Frees a block that the machine had moved, for a free of a block that nobody allocated. Returns true if
-    /// there was one.
+    /// Frees a block that the machine had moved, for a free without a known allocation. Returns true if there was
+    /// such a block.
     pub(in crate::replay) fn free_moved(&mut self, cpu: u16, order: Order) -> bool {
         let Some((replayed, mut size)) = self.moved.take(order) else { return false };
         while let Some(half) = size.down().filter(|&half| half >= order) {
@@ -230,7 +230,7 @@ impl<'f, 'm> Holders<'f, 'm> {
         true
     }
 
-    /// Frees a replayed block that nobody in the ledger holds any more.
+    /// Frees a replayed block that has no owner in the ledger any more.
     #[inline]
     pub(in crate::replay) fn give_back(&mut self, cpu: u16, replayed: Pfn, order: Order) {
         if self.memory.free(cpu, replayed, order).is_err() {
@@ -238,28 +238,28 @@ impl<'f, 'm> Holders<'f, 'm> {
         }
     }
 
-    /// Puts what was counted and what is still held into the measures; `huge` is the order of huge pages.
+    /// Writes the counts and the blocks in use into the measures; `huge` is the order of huge pages.
     pub(in crate::replay) fn finish(&self, huge: Order, followed: &mut Followed) {
-        let (held, (moved_blocks, moved_pages)) = (self.traced.held(), self.moved.kept());
-        let pages: u64 = held.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
-        followed.in_use_at_end = held.iter().sum::<u64>() + moved_blocks;
+        let (in_use, (moved_blocks, moved_pages)) = (self.traced.in_use(), self.moved.kept());
+        let pages: u64 = in_use.iter().enumerate().map(|(order, blocks)| blocks << order).sum();
+        followed.in_use_at_end = in_use.iter().sum::<u64>() + moved_blocks;
         followed.pages_in_use_at_end = pages + moved_pages;
-        followed.huge_pages_in_use_at_end = held.of(huge.index());
+        followed.huge_pages_in_use_at_end = in_use.of(huge.index());
         followed.left_to_trace = self.left_to_trace;
         followed.splits = self.splits;
         followed.refused = self.refused;
     }
 
-    /// Returns who holds the replayed block that starts at a frame.
+    /// Returns the owner of the replayed block that starts at a frame.
     fn holder(&mut self, replayed: Pfn) -> Holder {
         self.places.build(&mut self.traced, &self.moved);
         self.places.holder(&mut self.traced, &self.moved, replayed)
     }
 
-    /// Reclaims the oldest page cache. Returns its pages; `None` if there is none left.
+    /// Reclaims the oldest block of page cache. Returns its pages; `None` if no page cache is left.
     fn reclaim_oldest(&mut self, cpu: u16) -> Option<u64> {
         let at = self.traced.at_place(self.cache.pop(&self.traced)?);
-        let Traced::Held(order, replayed) = self.traced.get(at) else { return Some(0) };
+        let Traced::InUse(order, replayed) = self.traced.get(at) else { return Some(0) };
         if self.memory.free(cpu, replayed, order).is_err() {
             return Some(0);
         }
@@ -270,18 +270,18 @@ impl<'f, 'm> Holders<'f, 'm> {
 
 impl Relocate for Holders<'_, '_> {
     fn is_movable(&mut self, pfn: Pfn, order: Order) -> bool {
-        if self.unasked_to.is_some_and(|most| self.tries.pages >= most) {
+        if self.background_limit.is_some_and(|most| self.tries.pages >= most) {
             return false;
         }
         match self.holder(pfn) {
             Holder::Traced(place) => self.traced.entry(self.traced.at_place(place)).pages() != Pages::Pinned,
             Holder::Moved(_) => true,
-            Holder::NoReclaim => self.memory.allocated_block(pfn) == Some((order, Migratetype::Movable)),
+            Holder::Untraced => self.memory.allocated_block(pfn) == Some((order, Migratetype::Movable)),
         }
     }
 
     fn relocate(&mut self, from: Pfn, to: Pfn, order: Order) -> bool {
-        if self.unasked_to.is_some() && !self.tries.succeeds(order) {
+        if self.background_limit.is_some() && !self.tries.succeeds(order) {
             return false;
         }
         let holder = self.holder(from);
@@ -289,10 +289,10 @@ impl Relocate for Holders<'_, '_> {
             Holder::Traced(place) => {
                 let at = self.traced.at_place(place);
                 let pages = self.traced.entry(at).pages();
-                self.traced.set(at, order, Entry::held(order, to, pages));
+                self.traced.set(at, order, Entry::in_use(order, to, pages));
             }
             Holder::Moved(number) => self.moved.relocated(number, to),
-            Holder::NoReclaim => {}
+            Holder::Untraced => {}
         }
         self.places.note(&mut self.traced, to, holder);
         true
@@ -300,11 +300,11 @@ impl Relocate for Holders<'_, '_> {
 }
 
 impl Shrinker<ReplayPlatform> for Holders<'_, '_> {
-    /// Reclaims page cache for a request, the oldest first. For kswapd nothing is reclaimed: what the machine's
-    /// kswapd reclaimed is in the trace, so the pages that it is asked for are counted and taken as reclaimed.
+    /// Reclaims page cache for a request, the oldest first. For kswapd, reclaims nothing: pages that the machine's
+    /// kswapd reclaimed are frees in the trace. Counts the requested pages and reports them as reclaimed.
     fn shrink(&mut self, _: &Memory<'_, ReplayPlatform>, control: ShrinkControl) -> Reclaimed {
         if control.reclaimer == Reclaimer::Kswapd {
-            // For a large block kswapd reclaims twice its pages, then leaves the rest to kcompactd.
+            // For a large block, kswapd reclaims twice its pages, and kcompactd does the rest.
             let mut pages = 2 * control.order.pages();
             if control.clean_only {
                 let zones = self.memory.zones().iter().filter(|zone| zone.node() == control.node);
@@ -326,7 +326,7 @@ impl Shrinker<ReplayPlatform> for Holders<'_, '_> {
     }
 
     fn reclaimable_pages(&mut self, _: u16, zone: ZoneType) -> u64 {
-        // The trace's page cache is not kept by zone: all of it counts as in the largest zone.
+        // Page cache is not counted by zone: all of it counts for the largest zone.
         let main = self.memory.zones().iter().max_by_key(|zone| zone.end().0 - zone.start().0);
         if main.is_some_and(|main| main.kind() == zone) { self.cache.len() } else { 0 }
     }

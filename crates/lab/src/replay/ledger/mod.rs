@@ -1,4 +1,4 @@
-//! Who holds what in a replay: traced blocks go in, the replayed blocks that stand for them come out.
+//! The owners of a replay's blocks: traced blocks come in, their replayed blocks go out.
 
 mod holders;
 mod moved;

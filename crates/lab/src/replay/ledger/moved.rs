@@ -1,23 +1,23 @@
-//! Pages that compaction moved on the machine to a place that no event names.
+//! Blocks that compaction moved on the machine to a place that no event names.
 
 use std::collections::VecDeque;
 
 use freehold::{MAX_ORDERS, Order, Pfn};
 
-/// Stands for no replayed block.
+/// Marks a number without a replayed block.
 const NOWHERE: Pfn = Pfn(u64::MAX);
 
 /// The replayed blocks of pages that compaction moved on the machine.
 ///
-/// A task that compacts frees the old place of a page with an event, and takes the new place without one. In the
-/// replay nothing is freed then: the block stays in use. When somebody frees a block that nobody allocated, that
-/// is the new place of a moved page, and the replayed block is freed.
+/// A compacting task frees the old place of a page with an event, and takes the new place without one. The replay
+/// frees nothing then: its block stays in use. A later free without a known allocation is the free of such a new
+/// place, and the replay frees the block.
 #[derive(Default)]
 pub(super) struct MovedBlocks {
-    /// The numbers of the blocks, by order, those moved longest ago first.
+    /// The numbers of the blocks by order, the earliest moved first.
     moved: [VecDeque<u32>; MAX_ORDERS],
     blocks: Vec<Pfn>,
-    /// The numbers that no block has any more.
+    /// The numbers available for new blocks.
     unused: Vec<u32>,
 }
 
@@ -33,8 +33,8 @@ impl MovedBlocks {
         number
     }
 
-    /// Takes out the block of this order that was moved longest ago; if there is none, one of the next larger
-    /// order. Returns its first frame and order.
+    /// Removes the earliest moved block of this order or, if there is none, of the next larger order. Returns its
+    /// first frame and order.
     pub(super) fn take(&mut self, order: Order) -> Option<(Pfn, Order)> {
         let (number, size) =
             order.up_to(Order::MAX).find_map(|size| Some((self.moved[size.index()].pop_front()?, size)))?;
@@ -48,17 +48,17 @@ impl MovedBlocks {
         self.blocks.get(number as usize).copied()
     }
 
-    /// Returns every block that is kept: its number and first frame.
+    /// Returns the number and first frame of every block.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (u32, Pfn)> + '_ {
         (0..).zip(self.blocks.iter().copied()).filter(|&(_, block)| block != NOWHERE)
     }
 
-    /// Notes that the replay itself has moved a block.
+    /// Records that the replay moved a block.
     pub(super) fn relocated(&mut self, number: u32, to: Pfn) {
         self.blocks[number as usize] = to;
     }
 
-    /// Returns the number of blocks that are kept, and the number of their pages.
+    /// Returns the number of blocks, and the number of their pages.
     pub(super) fn kept(&self) -> (u64, u64) {
         let by_order = self.moved.iter().enumerate();
         by_order.fold((0, 0), |(blocks, pages), (order, moved)| {

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use super::traced::{Pages, Traced, TracedFrames};
 
-/// The places of page cache in the trace, the oldest first. A place stays when its block is gone; a later block
-/// at the same place counts as old as the earlier one.
+/// The places of page cache in the trace, the oldest first. A place stays after its block is freed. A later block at
+/// the same place gets the age of the earlier block.
 #[derive(Default)]
 pub(super) struct PageCache {
     places: VecDeque<u32>,
-    /// The number of places at which those without page cache are removed next.
+    /// The number of places that triggers the next removal of places without page cache.
     sift_at: usize,
 }
 
@@ -19,7 +19,7 @@ impl PageCache {
         Self { sift_at: (2 * places.len()).max(1 << 16), places }
     }
 
-    /// Notes a new block of page cache.
+    /// Adds a new block of page cache.
     #[inline]
     pub(super) fn push(&mut self, place: usize, traced: &TracedFrames) {
         self.places.push_back(place as u32);
@@ -34,7 +34,7 @@ impl PageCache {
         self.sift_at = (2 * self.places.len()).max(1 << 16);
     }
 
-    /// Takes out the place of the oldest block; `None` if there is none.
+    /// Removes and returns the place of the oldest block; `None` if there is none.
     pub(super) fn pop(&mut self, traced: &TracedFrames) -> Option<usize> {
         while let Some(place) = self.places.pop_front() {
             if is_cache(traced, place as usize) {
@@ -44,7 +44,7 @@ impl PageCache {
         None
     }
 
-    /// Returns an upper bound of the number of blocks.
+    /// Returns an upper bound for the number of blocks.
     pub(super) fn len(&self) -> u64 {
         self.places.len() as u64
     }
@@ -52,5 +52,5 @@ impl PageCache {
 
 fn is_cache(traced: &TracedFrames, place: usize) -> bool {
     let entry = traced.entry(traced.at_place(place));
-    matches!(entry.get(), Traced::Held(..)) && entry.pages() == Pages::Cache
+    matches!(entry.get(), Traced::InUse(..)) && entry.pages() == Pages::Cache
 }

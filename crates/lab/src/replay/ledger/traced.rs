@@ -1,4 +1,4 @@
-//! The replayed block that stands for each traced one.
+//! The replayed block of each traced block.
 
 use freehold::{GfpFlags, Order, Pfn};
 use freehold_trace::FrameUse;
@@ -6,20 +6,20 @@ use freehold_trace::FrameUse;
 use crate::counts::ByOrder;
 use crate::start::{Machine, Start};
 
-/// What may be done with the pages of a block while somebody holds it.
+/// The operations that are possible on the pages of a block in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::replay) enum Pages {
-    /// The pages stay where they are.
+    /// The pages cannot be moved.
     Pinned,
     /// The pages can be moved.
     Movable,
-    /// The pages can be moved, and reclaimed.
+    /// The pages can be moved and reclaimed.
     Cache,
 }
 
 impl Pages {
-    /// Returns what the flags of a request tell. Page cache is asked for by readahead (`__GFP_NORETRY`) or for
-    /// writing. Huge pages have `__GFP_NORETRY` too, but they also have `__GFP_NOMEMALLOC`.
+    /// Derives the kind of pages from the flags of a request. Requests for page cache have `__GFP_NORETRY`
+    /// (readahead) or `__GFP_WRITE`. Huge pages also have `__GFP_NORETRY`, but together with `__GFP_NOMEMALLOC`.
     pub(in crate::replay) fn of(gfp: GfpFlags) -> Self {
         let cache = gfp.intersects(GfpFlags::NORETRY | GfpFlags::WRITE)
             && !gfp.intersects(GfpFlags::ZERO | GfpFlags::NOMEMALLOC);
@@ -39,17 +39,17 @@ impl Pages {
     }
 }
 
-/// What the ledger knows about a traced frame, in one word.
+/// The state of a traced frame in the ledger, packed into one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry(u64);
 
-/// What the ledger knows about a traced frame.
+/// The state of a traced frame in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Traced {
-    /// The frame is in no block that is held.
+    /// The frame is not in a block in use.
     Unknown,
     /// The frame is the first of a block of this order; the replayed block starts at the given frame.
-    Held(Order, Pfn),
+    InUse(Order, Pfn),
     /// The frame is the first of a block that the replay could not allocate.
     Skipped(Order),
     /// The frame is inside a block of this order, and not its first.
@@ -58,7 +58,7 @@ pub(super) enum Traced {
 
 const ORDER_BITS: u64 = 0x1f;
 const KIND_BITS: u64 = 0x60;
-const HELD: u64 = 0x20;
+const IN_USE: u64 = 0x20;
 const SKIPPED: u64 = 0x40;
 const INSIDE: u64 = 0x60;
 const MOVABLE: u64 = 0x80;
@@ -68,8 +68,8 @@ const PFN_SHIFT: u32 = 9;
 impl Entry {
     pub(super) const UNKNOWN: Self = Self(0);
 
-    pub(super) fn held(order: Order, replayed: Pfn, pages: Pages) -> Self {
-        Self(replayed.0 << PFN_SHIFT | pages.bits() | HELD | u64::from(order.get()))
+    pub(super) fn in_use(order: Order, replayed: Pfn, pages: Pages) -> Self {
+        Self(replayed.0 << PFN_SHIFT | pages.bits() | IN_USE | u64::from(order.get()))
     }
 
     pub(super) fn pages(self) -> Pages {
@@ -91,7 +91,7 @@ impl Entry {
     pub(super) fn get(self) -> Traced {
         let order = Order::new((self.0 & ORDER_BITS) as u8).unwrap_or(Order::ZERO);
         match self.0 & KIND_BITS {
-            HELD => Traced::Held(order, Pfn(self.0 >> PFN_SHIFT)),
+            IN_USE => Traced::InUse(order, Pfn(self.0 >> PFN_SHIFT)),
             SKIPPED => Traced::Skipped(order),
             INSIDE => Traced::Inside(order),
             _ => Traced::Unknown,
@@ -99,9 +99,9 @@ impl Entry {
     }
 }
 
-/// The replayed block that stands for each traced one: a flat table with one word for each frame.
+/// The replayed block of each traced block: a flat table with one word for each frame.
 ///
-/// The first frame of a block has the replayed block, the others say that they are inside. Blocks are aligned to
+/// The first frame of a block has the replayed block; the other frames are marked as inside. Blocks are aligned to
 /// their size and do not overlap.
 pub(super) struct TracedFrames {
     zones: Vec<TracedZone>,
@@ -113,7 +113,7 @@ struct TracedZone {
     /// The place of the zone's first frame.
     base: usize,
     node: u16,
-    /// The words of entries. Memory that stays zero, [`Entry::UNKNOWN`], is never touched.
+    /// The words of entries. Parts that stay zero ([`Entry::UNKNOWN`]) need no physical memory.
     entries: Vec<u64>,
 }
 
@@ -136,18 +136,18 @@ impl TracedFrames {
         Self { zones: zones.collect(), last: 0 }
     }
 
-    /// Returns the table at the start: each block that was in use then and is freed by the events stands for
-    /// itself. Calls `cached` with the place of each that is page cache, by address.
+    /// Returns the table at the start: each block in use that events free later is its own replayed block. Calls
+    /// `cached` with the place of each block of page cache, by address.
     pub(super) fn at_start(machine: &Machine, start: &Start, mut cached: impl FnMut(usize)) -> Self {
         let mut traced = Self::new(machine);
-        for (pfn, order, used_for) in start.held(machine) {
+        for (pfn, order, used_for) in start.in_use(machine) {
             let pages = match used_for {
                 FrameUse::Movable => Pages::Cache,
                 FrameUse::Unevictable => Pages::Movable,
                 _ => Pages::Pinned,
             };
             if let Some(at) = traced.find(pfn, order) {
-                traced.set(at, order, Entry::held(order, pfn, pages));
+                traced.set(at, order, Entry::in_use(order, pfn, pages));
                 if pages == Pages::Cache {
                     cached(traced.place(at));
                 }
@@ -167,7 +167,7 @@ impl TracedFrames {
         self.zones[at.zone].base + at.index
     }
 
-    /// Returns the number of a frame, traced or replayed, which have the same zones; `None` if it is in no zone.
+    /// Returns the number of a traced or replayed frame; `None` if it is in no zone. Both have the same zones.
     pub(super) fn place_of(&mut self, pfn: Pfn) -> Option<usize> {
         self.find(pfn, Order::ZERO).map(|at| self.place(at))
     }
@@ -191,14 +191,13 @@ impl TracedFrames {
         Entry(self.zones[at.zone].entries[at.index])
     }
 
-    /// Returns every block that the replay holds: the number of its traced frame, the replayed block, and what
-    /// may be done with its pages.
+    /// Returns every block in use: the number of its traced frame, the replayed block, and the kind of its pages.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (usize, Pfn, Pages)> + '_ {
         self.zones.iter().flat_map(|zone| {
             zone.entries.iter().map(|word| Entry(*word)).enumerate().filter_map(|(index, entry)| match entry
                 .get()
             {
-                Traced::Held(_, replayed) => Some((zone.base + index, replayed, entry.pages())),
+                Traced::InUse(_, replayed) => Some((zone.base + index, replayed, entry.pages())),
                 _ => None,
             })
         })
@@ -229,7 +228,7 @@ impl TracedFrames {
         self.entry(at).get()
     }
 
-    /// Returns true if no frame of a block is in a block that is held.
+    /// Returns true if no frame of a block is in a block in use.
     #[inline]
     pub(super) fn is_unknown(&self, at: At, order: Order) -> bool {
         let pages = order.pages() as usize;
@@ -259,32 +258,32 @@ impl TracedFrames {
         At { zone: at.zone, index: (head.saturating_sub(start)) as usize }
     }
 
-    /// Returns the frame that is some pages behind another one.
+    /// Returns the frame `pages` pages after another frame.
     pub(super) fn behind(at: At, pages: u64) -> At {
         At { zone: at.zone, index: at.index + pages as usize }
     }
 
-    /// Makes a block of order `from` many blocks of order `to`.
+    /// Splits a block of order `from` into blocks of order `to`.
     pub(super) fn split(&mut self, head: At, from: Order, to: Order) {
         let (whole, pages) = (self.get(head), self.entry(head).pages());
         for number in 0..1_u64 << (from.get() - to.get()) {
             let offset = number << to.get();
             let entry = match whole {
-                Traced::Held(_, replayed) => Entry::held(to, replayed.add(offset), pages),
+                Traced::InUse(_, replayed) => Entry::in_use(to, replayed.add(offset), pages),
                 _ => Entry::skipped(to),
             };
             self.set(Self::behind(head, offset), to, entry);
         }
     }
 
-    /// Returns the number of blocks that the replay holds, by order.
-    pub(super) fn held(&self) -> ByOrder {
-        let mut held = ByOrder::default();
+    /// Returns the number of blocks in use, by order.
+    pub(super) fn in_use(&self) -> ByOrder {
+        let mut in_use = ByOrder::default();
         for word in self.zones.iter().flat_map(|zone| &zone.entries) {
-            if let Traced::Held(order, _) = Entry(*word).get() {
-                *held.widened(order) += 1;
+            if let Traced::InUse(order, _) = Entry(*word).get() {
+                *in_use.widened(order) += 1;
             }
         }
-        held
+        in_use
     }
 }

@@ -1,16 +1,16 @@
-//! Which moves of pages succeed.
+//! The outcome of page moves: success or failure.
 
 use freehold::{MAX_ORDERS, Order};
 
 use crate::recorded::MOVE_PARTS;
 
-/// Which moves of pages succeed. Of blocks of each order those that fail are spread evenly, as many as failed on the recorded
-/// machine: a trace does not tell which.
+/// The outcome of page moves. The share of failures is that of the recorded machine. A trace does not record which
+/// moves failed, so failures are spread evenly over the blocks of each order.
 pub(super) struct Tries {
-    /// The pages that were to be moved, those that stayed included.
+    /// The pages of all attempted moves, failed ones included.
     pub(super) pages: u64,
     fails_of_1024: u64,
-    /// The failed pages that are due of blocks of each order, in parts of a page.
+    /// The pages whose moves still have to fail for each order, in fractions of a page.
     due: [u64; MAX_ORDERS],
 }
 
@@ -19,7 +19,7 @@ impl Tries {
         Self { pages: 0, fails_of_1024: fails_of_1024.min(MOVE_PARTS).into(), due: [0; MAX_ORDERS] }
     }
 
-    /// Returns true if the next move, of a block, succeeds.
+    /// Returns true if the next move of a block of `order` succeeds.
     pub(super) fn succeeds(&mut self, order: Order) -> bool {
         let whole = u64::from(MOVE_PARTS) * order.pages();
         self.pages += order.pages();
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_pages_fail_as_should_in_blocks_of_any_size() {
+    fn the_share_of_failed_pages_is_right_for_all_orders() {
         for fails in [0, 1, 61, 500, 1024, 5000] {
             let mut tries = Tries::new(fails);
             let mut failed = 0;

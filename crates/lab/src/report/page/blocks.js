@@ -5,7 +5,7 @@ const indexLook = {
   xText: short, yText: (value) => (value === null ? "–" : value.toFixed(3)), where: (xs, at) => `at ${seconds(xs[at])}`, atEnd: "at the end",
 };
 
-/** The chart of the unusable index, and what it shows. */
+/** The chart of the unusable index, with its controls. */
 class UnusableView {
   constructor() {
     this.chart = new Chart(byId("unusable-chart"), indexLook);
@@ -26,7 +26,7 @@ class UnusableView {
   }
 }
 
-/** A small chart for each order; its lines are types of an era, or eras for a type. */
+/** A small chart for each order. Its lines are the types of an era, or the eras for a type. */
 class BlocksView {
   show(trace) {
     byId("blocks-charts").replaceChildren();
@@ -60,7 +60,7 @@ class BlocksView {
       state.lines === 0
         ? choice("Era", trace.eras.map((era) => era.name), state.era, set("era"))
         : choice("Type", kinds.map(({ name }) => name), state.kind, set("kind")),
-      element("span", { class: "quiet" }, "blocks on the free lists; per-CPU lists are not among them"));
+      element("span", { class: "quiet" }, "blocks on the free lists, without per-CPU lists"));
     draw();
   }
 }

@@ -1,4 +1,4 @@
-// Fallbacks on a time line, and by the types wanted and found.
+// Fallbacks over time, and by requested and found type.
 
 class FallbacksView {
   constructor() {
@@ -9,7 +9,7 @@ class FallbacksView {
   }
 
   show(trace) {
-    // What the machine itself did is told first, where it was recorded.
+    // The recorded machine comes first, if its fallbacks were recorded.
     const sides = trace.eras.map((era) => ({ name: era.name, rows: era.fallbacks }));
     if (trace.machine_fallbacks) sides.unshift({ name: "the recorded machine", rows: trace.machine_fallbacks });
     const state = { side: sides.length - 1, by: 0 };
@@ -30,13 +30,13 @@ class FallbacksView {
     const set = (key) => (at) => { state[key] = at; draw(); };
     byId("fallbacks-controls").replaceChildren(
       choice("Of", sides.map(({ name }) => name), state.side, set("side")),
-      choice("Colour", ["claims and steals", "type wanted", "type found"], state.by, set("by")),
+      choice("Colour", ["claims and steals", "requested type", "found type"], state.by, set("by")),
       element("span", { class: "quiet" }, "a claim changes the pageblock’s type, a steal does not"));
     draw();
   }
 }
 
-/** The table of all sides by types wanted and found. */
+/** The table of all sides by requested and found type. */
 function pairs(sides) {
   const sums = sides.map(({ rows }) => {
     const sum = new Map();

@@ -21,7 +21,7 @@ class HoldsView {
 
   show(trace) {
     const draw = () => {
-      for (const [chart, key, title] of [[this.time, "holds_ns", "Time held"], [this.touched, "holds_touched", "Pages and list nodes touched"]]) {
+      for (const [chart, key, title] of [[this.time, "holds_ns", "Hold time"], [this.touched, "holds_touched", "Pages and list nodes touched"]]) {
         const length = Math.max(1, ...trace.eras.map((era) => era[key].length));
         const first = Math.min(...trace.eras.map((era) => Math.max(0, era[key].findIndex((count) => count > 0))));
         const xs = Array.from({ length: length - first }, (_, at) => 2 ** (first + at));
@@ -35,8 +35,8 @@ class HoldsView {
     byId("holds-controls").replaceChildren(
       choice("Show", ["holds of at least that size", "holds of that size"], this.sums ? 0 : 1, (at) => { this.sums = at === 0; draw(); }),
       element("span", { class: "quiet" }, trace.times
-        ? "times are of the machine that replayed: of each hold the shortest of all runs"
-        : "no times: the machine that replayed had other work"));
+        ? "times on the replaying machine: the shortest of all runs for each hold"
+        : "no times: the replaying machine was not idle"));
     draw();
   }
 }

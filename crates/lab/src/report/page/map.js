@@ -1,6 +1,6 @@
-// What each pageblock holds: at the start, at the end, and at the time of the slider.
+// The contents of each pageblock: at the start, at the end, and at the time of the slider.
 
-/** The maps of a zone: a byte a cell, unpacked from runs of what changes. */
+/** The maps of a zone, one byte for each cell, unpacked from runs of changes. */
 function unpack({ cells, runs }) {
   let before = new Uint8Array(cells ?? 0);
   return (runs ?? "").split("|").map((text) => {
@@ -61,8 +61,8 @@ class MapView {
     const bytes = size >= 1024 ? `${size / 1024} MiB` : `${size} KiB`;
     byId("map-note").textContent = (share === 1
       ? `A cell is a pageblock of ${bytes}.`
-      : `A cell is ${share} neighbouring pageblocks of ${bytes}, and shows the one that is most in the way of large blocks.`)
-      + " Point at a cell, or at its zone with the arrow keys, to read it.";
+      : `A cell is ${share} neighbouring pageblocks of ${bytes}, and shows the worst of them for large blocks.`)
+      + " To read a cell, point at it, or use the arrow keys in its zone.";
     byId("map-legend").replaceChildren(...this.legend());
     this.figures.forEach((figure, number) => {
       const zones = this.trace.zones.map((zone, at) => {

@@ -1,4 +1,4 @@
-// Puts the page together: everything about the chosen trace.
+// Shows the chosen trace.
 
 const DATA = JSON.parse(byId("data").textContent);
 
@@ -15,7 +15,7 @@ function showTrace(trace) {
   byId("tables-body").replaceChildren(...others.map((table) => {
     const body = element("div");
     const details = element("details", {}, element("summary", {}, table.title), body);
-    // Large tables are laid out only when somebody wants to see them.
+    // Large tables are laid out only when they are opened.
     details.addEventListener("toggle", () => { if (details.open) tableWithTick(body, table, table.columns, trace.stem, false); });
     return details;
   }));
@@ -23,7 +23,7 @@ function showTrace(trace) {
   showFacts(trace);
 }
 
-/** The answer in short, as `freehold compare` prints it. */
+/** The summary, as `freehold compare` prints it. */
 function showAnswer({ summary }, eras) {
   byId("answer").replaceChildren(...summary.sections.map(({ title, lines, lists, table }) => {
     const place = element("div");
@@ -35,12 +35,12 @@ function showAnswer({ summary }, eras) {
   }));
 }
 
-/** The distance first, then the findings, each system's together. */
+/** The difference from the machine first, then the findings, grouped by system. */
 function showFindings({ trust, distance, findings }) {
   byId("distance").textContent = distance
-    ? `How far to trust this: ${distance.variant}, the era nearest to the recorded kernel, ends ${whole(distance.blocks)} free blocks `
-      + `(${whole(distance.pages)} pages, ${cellText(distance.percent)} % of the free pages) away from the machine’s own pagetypeinfo.${trust ? ` Of what the lab promises: ${trust}.` : ""}`
-    : "How far the replay ends from the machine is not known: the trace has no state at its end, or no readable kernel release.";
+    ? `Agreement with the machine: ${distance.variant}, the era nearest to the recorded kernel, ends with free lists that differ `
+      + `from the machine’s pagetypeinfo by ${whole(distance.blocks)} blocks (${whole(distance.pages)} pages, ${cellText(distance.percent)} % of the free pages).${trust ? ` Checks: ${trust}.` : ""}`
+    : "Agreement with the machine unknown: the trace has no state at its end, or no readable kernel release.";
   const groups = new Map();
   for (const sentence of findings) {
     const at = sentence.indexOf(": ");
@@ -60,7 +60,7 @@ function showFacts(trace) {
   const facts = [
     ["trace", trace.name], ...trace.facts, ...started,
     ["start state", trace.start.replace("start state: ", "")],
-    ["samples", `${trace.times_s.length}${step}; pageblocks looked at in ${maps} of them`],
+    ["samples", `${trace.times_s.length}${step}; pageblocks in ${maps} of them`],
     ["replayed by", program], ["replayed on", machine], ["settings", settings],
   ];
   byId("facts").replaceChildren(...facts.filter(([, text]) => text).flatMap(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]));
@@ -82,11 +82,11 @@ function start() {
     element("a", { href: "#" + section.id }, section.querySelector("h2").firstChild.textContent.trim())));
   if (DATA.traces.length) choose(0, false);
   document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
-  // Colours of what is drawn are those of the scheme.
+  // Redraws with the colours of the new scheme.
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const view of views) for (const chart of [view, view.chart, view.time, view.touched, ...(view.charts ?? [])]) chart?.draw?.();
   });
-  // After the next frame, what was shown can be seen and used.
+  // The page is usable after the next frame.
   requestAnimationFrame(() => setTimeout(() => performance.mark("interactive"), 0));
 }
 

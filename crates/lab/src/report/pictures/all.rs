@@ -1,4 +1,4 @@
-//! Every picture of a trace, with its name.
+//! All pictures of a trace, with their names.
 
 use super::style::Trouble;
 use super::{blocks, fallbacks, holds, map};
@@ -6,7 +6,7 @@ use crate::compare::unusable_index;
 use crate::error::LabError;
 use crate::report::trace_report::TraceReport;
 
-/// Returns every picture of a trace, with its name without an ending.
+/// Returns all pictures of a trace, with their file names without extension.
 pub(in crate::report) fn pictures(report: &TraceReport) -> Result<Vec<(String, String)>, LabError> {
     let eras = &report.comparison.eras;
     let drawn =
@@ -31,7 +31,7 @@ pub(in crate::report) fn pictures(report: &TraceReport) -> Result<Vec<(String, S
     Ok(pictures)
 }
 
-/// Returns a name as it can be a part of a file's name.
+/// Returns a name in a form for file names.
 fn file_name(name: &str) -> String {
     name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '-', "-").to_lowercase()
 }

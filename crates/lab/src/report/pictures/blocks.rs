@@ -1,4 +1,4 @@
-//! Free blocks over time: a chart for each order, a line for each type.
+//! Free blocks over time: a chart for each order, with a line for each type.
 
 use freehold::Migratetype;
 use plotters::prelude::*;
@@ -8,7 +8,7 @@ use crate::replay::{Measures, Sample};
 use crate::report::trace_report::{TraceReport, ZoneOfReport};
 
 const WIDTH: u32 = 1120;
-/// Charts of a row.
+/// The number of charts in a row.
 const COLUMNS: usize = 4;
 
 /// The height of a row of charts.
@@ -17,7 +17,7 @@ const ROW: u32 = 240;
 pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport) -> Result<String, Trouble> {
     let mut svg = String::new();
     let orders = report.orders;
-    // One place more, for the legend.
+    // One more place for the legend.
     let rows = (orders + 1).div_ceil(COLUMNS);
     {
         let size = (WIDTH, 40 + ROW * rows as u32);
@@ -65,7 +65,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
     Ok(svg)
 }
 
-/// Draws a legend of the types' colours, in a place that the grid has left.
+/// Draws a legend of the types' colours in the free place of the grid.
 fn legend(
     area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
     era: &Measures,

@@ -1,4 +1,4 @@
-//! Fallbacks on a time line: a row of bars for the machine and for each era.
+//! Fallbacks over time: a row of bars for the machine and for each era.
 
 use plotters::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::report::trace_report::TraceReport;
 const WIDTH: u32 = 960;
 const ROW_HEIGHT: u32 = 150;
 
-/// Events of one sample: steals and claims.
+/// The steals and claims of one sample.
 type Events = (u64, u64);
 
 pub(super) fn picture(report: &TraceReport) -> Result<String, Trouble> {

@@ -1,4 +1,4 @@
-//! How long the zone lock was held: the number of holds that were at least so long, with a line for each era.
+//! Zone lock holds: the number of holds of at least a given size, with a line for each era.
 
 use freehold_measure::histogram::ByPowerOfTwo;
 use plotters::prelude::*;
@@ -9,7 +9,7 @@ use crate::replay::Measures;
 
 const SIZE: (u32, u32) = (960, 420);
 
-/// What the size of a hold means.
+/// The meaning of the size of a hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
     /// The time of the hold, in nanoseconds.
@@ -31,8 +31,8 @@ pub(super) fn picture(eras: &[Measures], size: Size) -> Result<String, Trouble> 
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         root.fill(&WHITE)?;
         let (caption, unit) = match size {
-            Size::Time => ("Zone lock holds of at least so long", "nanoseconds"),
-            Size::Touched => ("Zone lock holds that touched at least so much", "pages and list nodes"),
+            Size::Time => ("Zone lock holds of at least this time", "nanoseconds"),
+            Size::Touched => ("Zone lock holds that touched at least this many", "pages and list nodes"),
         };
         let mut chart = ChartBuilder::on(&root)
             .caption(caption, ("sans-serif", 18))

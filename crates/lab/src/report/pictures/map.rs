@@ -12,13 +12,13 @@ use crate::report::trace_report::TraceReport;
 const EDGE: usize = 4;
 /// The number of cells in a row of a map.
 const COLUMNS: usize = 128;
-/// The room around and between the maps.
+/// The margin around and between the maps.
 const MARGIN: usize = 16;
 /// The height of a line of text.
 const LINE: usize = 22;
 
-/// Returns the picture. A cell's colour is of the pageblock's type, paler the more of it is free; mixed
-/// pageblocks have a dark dash.
+/// Returns the picture. The colour of a cell is that of the pageblock's type, and paler if more of the pageblock is
+/// free. Mixed pageblocks have a dark dash.
 pub(super) fn picture(report: &TraceReport, era: &Measures) -> String {
     let mapped: Vec<_> = era.samples.iter().filter(|sample| sample.map.is_some()).collect();
     let ends: Vec<_> = mapped.first().into_iter().chain(mapped.last()).collect();
@@ -81,7 +81,7 @@ fn cells(body: &mut String, left: usize, top: usize, cells: &[MapCell]) -> usize
     cells.len().div_ceil(COLUMNS) * EDGE
 }
 
-/// Returns the colour of a type, paler the more of the pageblock is free.
+/// Returns the colour of a type; paler if more of the pageblock is free.
 fn tone(kind: Migratetype, fill: u8) -> String {
     let colour = colour_of(kind);
     let share = 0.2 + 0.8 * f64::from(fill) / 7.0;
@@ -101,7 +101,7 @@ fn legend(body: &mut String, top: usize) {
         text(body, left + 15, top, kind.name());
         left += 110;
     }
-    text(body, left, top, "paler: more of it free · dark dash: mixed");
+    text(body, left, top, "paler: more free pages · dark dash: mixed");
 }
 
 fn text(body: &mut String, x: usize, y: usize, words: &str) {

@@ -1,4 +1,4 @@
-//! Pictures: what a report knows of a trace goes in, SVG documents come out.
+//! Pictures: the data of a trace in a report comes in, SVG documents go out.
 
 mod all;
 mod blocks;

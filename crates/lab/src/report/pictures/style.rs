@@ -1,4 +1,4 @@
-//! What the pictures of a report have in common.
+//! Styles that the pictures of a report share.
 
 use freehold::Migratetype;
 use freehold_measure::grouped;
@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 use crate::palette::COLOURS;
 
-/// Why a picture could not be drawn.
+/// An error of drawing a picture.
 pub(super) type Trouble = Box<dyn std::error::Error>;
 
 /// Returns the colour of a type. The page has the same colours.
@@ -21,7 +21,7 @@ pub(super) fn colour_of(kind: Migratetype) -> RGBColor {
     }]
 }
 
-/// Returns a number as an axis shows it.
+/// Returns a number as the label of an axis.
 pub(super) fn mark(value: f64) -> String {
     if value.fract().abs() > 0.01 { format!("{value:.1}") } else { grouped(value.round() as u64) }
 }

@@ -12,7 +12,7 @@ use super::zone::Zone;
 use crate::kernel::KernelVersion;
 use crate::script::{MOST_BULK, Op, Place, Script, Step, Tunable};
 
-/// Which blocks of a pool are freed first.
+/// The order in which blocks of a pool are freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::families) enum Leaving {
     Oldest,
@@ -20,18 +20,17 @@ pub(in crate::families) enum Leaving {
     Random,
 }
 
-/// A script in progress, and the blocks that it holds if every request succeeds.
+/// A script in progress, and its blocks in use if every request succeeds.
 pub(in crate::families) struct Builder {
     pub(in crate::families) rng: Rng,
     pub(in crate::families) zone: Zone,
     pub(in crate::families) kernel: KernelVersion,
     /// The CPU of the following steps.
     pub(in crate::families) cpu: u8,
-    /// Slots of the held blocks. A family that takes a slot out puts it back.
+    /// The slots of the blocks in use. A family that takes a slot out puts it back.
     pub(in crate::families) in_use: Vec<u32>,
     pub(in crate::families) cma_blocks: u32,
-    /// True if blocks may be marked. Ranges are then not allocated: migration cannot really move a
-    /// marked page.
+    /// True if blocks may be marked. Ranges are then not allocated, because migration cannot really move a marked page.
     pub(in crate::families) may_mark: bool,
     seed: u64,
     slots: Slots,
@@ -99,7 +98,7 @@ impl Builder {
         self.limit = outer;
     }
 
-    /// Frees all held blocks or half of them, and returns the script.
+    /// Frees all blocks in use or half of them, and returns the script.
     pub(in crate::families) fn finish(mut self) -> Script {
         let half = self.rng.bool();
         let count = self.in_use.len() / if half { 2 } else { 1 };
@@ -154,13 +153,13 @@ impl Builder {
         Some(slot)
     }
 
-    /// Frees something and adds at least one step, so that a loop over steps ends.
+    /// Frees some blocks, and adds at least one step, so that a loop over steps ends.
     fn make_room(&mut self) {
         self.act(Op::Drain);
         self.free_in_use(64, Leaving::Random);
     }
 
-    /// Allocates a block and adds it to the held ones.
+    /// Allocates a block, and adds it to the blocks in use.
     pub(in crate::families) fn hold(&mut self, order: u8, gfp: GfpFlags) {
         let slot = self.alloc(order, gfp);
         self.in_use.extend(slot);
@@ -214,7 +213,7 @@ impl Builder {
         }
     }
 
-    /// Marks a block as movable by compaction, which then cannot have it.
+    /// Marks a block as movable by compaction. Compaction tries to move it, and fails.
     pub(in crate::families) fn pin(&mut self, slot: u32) {
         if self.may_mark && !self.slots.is_marked(slot) {
             self.slots.mark(slot, true);
@@ -226,8 +225,7 @@ impl Builder {
         self.slots.can_split(slot)
     }
 
-    /// Splits a block and returns its pages' slots; a block that cannot be split is returned
-    /// unchanged.
+    /// Splits a block, and returns the slots of its pages. A block that cannot be split is returned unchanged.
     pub(in crate::families) fn split(&mut self, slot: u32) -> Range<u32> {
         if !self.can_split(slot) {
             return slot..slot + 1;
@@ -257,26 +255,26 @@ impl Builder {
         }
     }
 
-    /// Frees `count` of the held blocks.
+    /// Frees `count` of the blocks in use.
     pub(in crate::families) fn free_in_use(&mut self, count: usize, leaving: Leaving) {
         let mut in_use = mem::take(&mut self.in_use);
         self.free_from(&mut in_use, count, leaving);
         self.in_use = in_use;
     }
 
-    /// Frees held blocks until at most `percent` of the zone is held or the phase ends.
+    /// Frees blocks until at most `percent` of the zone is in use or the phase ends.
     pub(in crate::families) fn relieve(&mut self, percent: u64) {
         let aim = self.share(percent);
-        while self.unmovable_pages() > aim && !self.in_use.is_empty() && !self.done() {
+        while self.pages_in_use() > aim && !self.in_use.is_empty() && !self.done() {
             let at = self.rng.usize(..self.in_use.len());
             let slot = self.in_use.swap_remove(at);
             self.free(slot);
         }
     }
 
-    /// Returns the held pages, if every request succeeds.
-    pub(in crate::families) fn unmovable_pages(&self) -> u64 {
-        self.slots.unmovable_pages()
+    /// Returns the number of pages in use, if every request succeeds.
+    pub(in crate::families) fn pages_in_use(&self) -> u64 {
+        self.slots.pages_in_use()
     }
 
     /// Returns a share of the usable pages.

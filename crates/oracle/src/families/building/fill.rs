@@ -5,9 +5,9 @@ use freehold::GfpFlags;
 use super::builder::{Builder, Leaving};
 use super::zone::LARGEST_ORDER;
 
-/// Asks for more than there is: the largest blocks first, then smaller ones.
+/// Requests more memory than is free: the largest blocks first, then smaller ones.
 pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
-    let missing = b.share(108).saturating_sub(b.unmovable_pages());
+    let missing = b.share(108).saturating_sub(b.pages_in_use());
     let largest = if b.with_probability(80) { LARGEST_ORDER } else { b.rng.u8(4..=LARGEST_ORDER) };
     for _ in b.times((missing >> largest) as usize + 1) {
         b.hold(largest, gfp);
@@ -20,7 +20,7 @@ pub(in crate::families) fn exhaust(b: &mut Builder, gfp: GfpFlags) {
     }
 }
 
-/// Fills memory to a level and returns the small blocks: allocated as such, or split from large ones.
+/// Fills memory to a level. Returns the small blocks, which were allocated or split from large blocks.
 pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) -> Vec<u32> {
     if b.with_probability(60) {
         return fill_by_split(b, gfp, percent, |b| {
@@ -30,7 +30,7 @@ pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) ->
     let order = b.pick(&[0, 0, 1, 2, 3, 5]);
     let mut pool = Vec::new();
     for _ in b.times(b.left() / 3 + 1) {
-        if b.unmovable_pages() >= b.share(percent) {
+        if b.pages_in_use() >= b.share(percent) {
             break;
         }
         pool.extend(b.alloc(order, gfp));
@@ -39,8 +39,7 @@ pub(in crate::families) fn fill(b: &mut Builder, gfp: GfpFlags, percent: u64) ->
     pool
 }
 
-/// Fills memory to a level with large blocks, splits as many as the phase has steps for, and returns
-/// their pages.
+/// Fills memory to a level with large blocks, and splits as many as the phase has steps for. Returns their pages.
 pub(in crate::families) fn fill_by_split(
     b: &mut Builder,
     gfp: GfpFlags,
@@ -48,7 +47,7 @@ pub(in crate::families) fn fill_by_split(
     order: impl Fn(&mut Builder) -> u8,
 ) -> Vec<u32> {
     let mut pool = Vec::new();
-    while b.unmovable_pages() < b.share(percent) && pool.len() < b.left() / 2 {
+    while b.pages_in_use() < b.share(percent) && pool.len() < b.left() / 2 {
         let order = order(b);
         let Some(slot) = b.alloc_for_split(order, gfp) else { break };
         pool.extend(b.split(slot));
@@ -58,12 +57,12 @@ pub(in crate::families) fn fill_by_split(
 }
 
 fn fill_the_rest(b: &mut Builder, gfp: GfpFlags, percent: u64) {
-    while b.unmovable_pages() < b.share(percent) && !b.done() {
+    while b.pages_in_use() < b.share(percent) && !b.done() {
         b.hold(LARGEST_ORDER, gfp);
     }
 }
 
-/// Frees scattered blocks: one of every so many, or all but one.
+/// Frees scattered blocks: one of every group of a random size, or all but one.
 pub(in crate::families) fn thin_out(b: &mut Builder, pool: &mut Vec<u32>) {
     let distance = b.pick(&[2, 2, 2, 3, 4, 8, 16, 64, 512]);
     let keep_one = b.rng.bool();

@@ -1,4 +1,4 @@
-//! Building: a family's calls come in, steps with free slots go out.
+//! Building of scripts: the calls of a family come in; steps with slots go out.
 
 mod builder;
 mod fill;

@@ -1,4 +1,4 @@
-//! Requests as the kernel's callers make them.
+//! The requests of scripts, with flags as callers in the kernel use them.
 
 use freehold::GfpFlags;
 
@@ -31,7 +31,7 @@ const RECLAIMABLE: [GfpFlags; 4] = [
     SLAB_RECLAIMABLE.union(GfpFlags::NORETRY),
 ];
 
-/// What can be done about a page: nothing, compaction, or a shrinker.
+/// The kind of a page: unmovable, movable by compaction, or reclaimable by a shrinker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::families) enum Kind {
     Unmovable,
@@ -42,7 +42,7 @@ pub(in crate::families) enum Kind {
 impl Kind {
     pub(in crate::families) const ALL: [Self; 3] = [Self::Unmovable, Self::Movable, Self::Reclaimable];
 
-    /// Returns ordinary requests of the kind.
+    /// Returns the flags of ordinary requests of this kind.
     pub(super) const fn requests(self) -> &'static [GfpFlags] {
         match self {
             Self::Unmovable => &UNMOVABLE,
@@ -59,7 +59,7 @@ pub(in crate::families) enum Rights {
     NoWait,
     Atomic,
     AtomicNoReserve,
-    /// `__GFP_HIGH` alone, which before 6.3 gave less access than an atomic request.
+    /// `__GFP_HIGH` alone. Before 6.3 it gave less access than an atomic request.
     High,
     MemAlloc,
     MemAllocNot,
@@ -76,7 +76,7 @@ impl Rights {
         Self::MemAllocNot,
     ];
 
-    /// Returns a request with this access, as the kernel's callers make it.
+    /// Returns the flags of a request with this access, as callers in the kernel use them.
     pub(in crate::families) fn gfp(self, kernel: KernelVersion) -> GfpFlags {
         let atomic = match kernel {
             KernelVersion::V6_1 => GfpFlags::GFP_ATOMIC | GfpFlags::ATOMIC,

@@ -1,12 +1,12 @@
 //! The slots that a script has in use, if every request succeeds.
 
-/// Slots of a room, which is the unit of allocation.
+/// The number of slots of a room. A room is the unit in which slots are added.
 const ROOM: u32 = 2048;
 
-/// The longest run of slots.
+/// The length of the longest run of slots.
 pub(super) const LONGEST_RUN: u32 = ROOM;
 
-/// The count of a room whose slots are used one by one.
+/// The count that marks a room whose slots are used one by one.
 const SINGLES: u32 = u32::MAX;
 
 const ORDER: u8 = 0x0f;
@@ -16,22 +16,22 @@ const MARKED: u8 = 0x80;
 
 /// Single slots and runs of slots, with the block in each.
 ///
-/// Every allocation is assumed to succeed. A block that may be split takes a run as long as its pages.
-/// Runs are cut from rooms, and a room is reused when all of it is free, so that both kinds take constant
+/// Every allocation is assumed to succeed. A block that may be split takes a run of one slot for each of its pages.
+/// Runs are cut from rooms, and a room is reused when all of it is free. Therefore single slots and runs take constant
 /// time.
 #[derive(Default)]
 pub(super) struct Slots {
-    /// For each slot 0, or the order plus one and the bits above.
+    /// For each slot 0 if it is free, otherwise the order plus one, and the flag bits above.
     states: Vec<u8>,
     /// Free slots for single blocks.
     singles: Vec<u32>,
     /// Used slots of each room.
     rooms: Vec<u32>,
     empty_rooms: Vec<u32>,
-    /// The room that runs are cut from, and its first slot that was not cut yet.
+    /// The room from which runs are cut, and its first slot that is not cut yet.
     current: Option<(u32, u32)>,
     most_rooms: usize,
-    unmovable_pages: u64,
+    pages_in_use: u64,
 }
 
 impl Slots {
@@ -39,14 +39,14 @@ impl Slots {
         Self { most_rooms: (zone_pages.div_ceil(u64::from(ROOM)) * 2 + 8) as usize, ..Self::default() }
     }
 
-    /// Returns how many slots the script needs.
+    /// Returns the number of slots that the script needs.
     pub(super) fn len(&self) -> u64 {
         self.states.len() as u64
     }
 
-    /// Returns the pages of all held blocks.
-    pub(super) fn unmovable_pages(&self) -> u64 {
-        self.unmovable_pages
+    /// Returns the number of pages of all blocks in use.
+    pub(super) fn pages_in_use(&self) -> u64 {
+        self.pages_in_use
     }
 
     /// Returns the order of the block in a slot.
@@ -54,7 +54,7 @@ impl Slots {
         (self.states[slot as usize] & ORDER).checked_sub(1)
     }
 
-    /// Returns true if the slots behind the block's have room for its pages.
+    /// Returns true if the block has a run of slots with room for its pages.
     pub(super) fn can_split(&self, slot: u32) -> bool {
         self.states[slot as usize] & IS_RUN != 0 && self.order(slot).is_some()
     }
@@ -79,7 +79,7 @@ impl Slots {
         Some(slot)
     }
 
-    /// Puts a block into the first slot of a run as long as its pages.
+    /// Puts a block into the first slot of a run with a slot for each of its pages.
     pub(super) fn take_for_split(&mut self, order: u8) -> Option<u32> {
         let slot = self.run(1 << order)?;
         self.fill(slot, order, IN_ROOM | IS_RUN);
@@ -98,7 +98,7 @@ impl Slots {
     /// Splits a block; [`Self::can_split`] must be true for its slot.
     pub(super) fn split(&mut self, slot: u32) -> std::ops::Range<u32> {
         let pages = 1 << self.order(slot).unwrap_or_default();
-        self.unmovable_pages -= u64::from(pages);
+        self.pages_in_use -= u64::from(pages);
         for page in slot..slot + pages {
             self.fill(page, 0, IN_ROOM);
         }
@@ -109,7 +109,7 @@ impl Slots {
     pub(super) fn release(&mut self, slot: u32) {
         let state = std::mem::take(&mut self.states[slot as usize]);
         let Some(order) = (state & ORDER).checked_sub(1) else { return };
-        self.unmovable_pages -= 1 << order;
+        self.pages_in_use -= 1 << order;
         if state & IN_ROOM == 0 {
             self.singles.push(slot);
             return;
@@ -128,10 +128,10 @@ impl Slots {
 
     fn fill(&mut self, slot: u32, order: u8, bits: u8) {
         self.states[slot as usize] = (order + 1) | bits;
-        self.unmovable_pages += 1 << order;
+        self.pages_in_use += 1 << order;
     }
 
-    /// Cuts a run, whose slots then count as used.
+    /// Cuts a run of slots, which then count as used.
     fn run(&mut self, length: u32) -> Option<u32> {
         let fits = |(room, cut): &(u32, u32)| cut + length <= (room + 1) * ROOM;
         let (room, cut) = self.current.filter(fits).or_else(|| self.next_room())?;
@@ -140,7 +140,7 @@ impl Slots {
         Some(cut)
     }
 
-    /// Returns a free room to cut runs from. The current room has too few slots left.
+    /// Returns a free room from which runs are cut. The current room has too few slots left.
     fn next_room(&mut self) -> Option<(u32, u32)> {
         let room = self.empty_rooms.pop().or_else(|| self.new_room(0))?;
         // If all its slots are free, no later release adds it to the free rooms.

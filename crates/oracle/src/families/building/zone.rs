@@ -1,6 +1,6 @@
 //! The zone that a script is written for.
 
-/// Pages of a pageblock.
+/// The number of pages of a pageblock.
 pub(in crate::families) const PAGEBLOCK_PAGES: u64 = 512;
 
 /// The largest order of a request.
@@ -22,7 +22,7 @@ impl Zone {
         self.memory_kib / 4
     }
 
-    /// Returns about how many pages a script can get, without the kernel's own.
+    /// Returns the approximate number of pages that a script can get, without those of the kernel.
     pub(super) fn usable(self) -> u64 {
         self.pages() - self.pages() / 64 - 25 * 256
     }
@@ -31,8 +31,8 @@ impl Zone {
         (self.pages() / PAGEBLOCK_PAGES) as u32
     }
 
-    /// Returns the first pageblock that a script cannot use: the kernel's own `struct page` table is
-    /// at the zone's end.
+    /// Returns the first pageblock that a script cannot use, because the kernel's `struct page` table is at the zone's
+    /// end.
     pub(in crate::families) fn end_of_usable_blocks(self) -> u32 {
         self.pageblocks() - self.pageblocks().div_ceil(64)
     }

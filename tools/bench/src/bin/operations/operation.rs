@@ -17,7 +17,7 @@ const ERAS: [Era; 3] = [Era::Linux6_1, Era::Linux7_3, Era::Freehold];
 /// Blocks of a batch.
 const BATCH: usize = 1024;
 
-/// How many pairs, requests or operations one run counts.
+/// The number of pairs, requests or operations in a run.
 const TIMES: u32 = 4096;
 
 /// Order 4: above the orders that have per-CPU lists, far below a pageblock.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The only process of a guest besides what it runs: the workload of a proposal, told on the console as JSON objects, one a line.
-# It powers off at the end: nobody else is to run it.
+# The first process of a guest: runs the workload of a proposal, and prints JSON objects on the console, one per line.
+# Run it only in a guest, because it powers off at the end.
 [ $$ = 1 ] || { echo "$0 is for a guest that starts with it" >&2; exit 2; }
 export PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C WORK=/var/tmp/freehold
 mount -t proc proc /proc
@@ -12,7 +12,7 @@ mkdir -p "$WORK"
 watched=/sys/kernel/debug/freehold_watch
 
 say() { printf '\nfreehold: %s\n' "$1"; }
-# Prints what was counted in a phase, and begins to count the next one; a kernel that counts nothing says nothing.
+# Prints the counts of a phase, and begins to count the next one. A kernel without the module prints nothing.
 counts() {
     [ -e $watched ] || return 0
     say "{\"phase\":\"$1\",\"counts\":$(cat $watched)}"

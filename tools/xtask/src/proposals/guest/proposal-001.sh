@@ -1,5 +1,5 @@
-# Seed 001: processes that each map a sparse file and read it through, more than there is memory for, where more than half of
-# what is free lies in unmovable pageblocks that are more than half full.
+# Proposal 001: processes map sparse files that exceed the memory, and read them. More than half of the free memory is
+# in unmovable pageblocks that are more than half full.
 unmovable 440 5 8
 counts prepared
 timed mixed mmap-read 8 64 "$WORK"

@@ -1,4 +1,5 @@
-# Seed 003: the boot up to here, then processes that end with much memory on one CPU, while the other takes and gives pages.
+# Proposal 003: the boot up to here, then processes with much memory end on one CPU, while the other CPU allocates and
+# frees pages.
 counts boot
 timed exits free-much 8 256
 counts exits

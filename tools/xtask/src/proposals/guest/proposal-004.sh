@@ -1,8 +1,8 @@
-# Seed 004: a cache server, builds one after the other, and batches of huge pages meanwhile, on a machine whose memory is full
-# of page cache. Kernel memory grows beside each build, and is given back but for an eighth.
+# Proposal 004: a cache server, builds one after the other, and batches of huge pages at the same time, on a machine
+# whose memory is full of page cache. During each build kernel memory grows, and all but an eighth is freed again.
 builds=4
 echo madvise > /sys/kernel/mm/transparent_hugepage/enabled
-# Which of the disks a kernel finds first is chance: the one for swap is the one without a partition.
+# The order in which a kernel finds the disks varies: the disk for swap has no partition.
 for disk in /sys/block/nvme*; do
     [ -e "$disk/${disk##*/}p1" ] || swap=/dev/${disk##*/}
 done

@@ -26,8 +26,8 @@ const ALARMS: [&str; 17] = [
     "not ok ",
 ];
 
-/// The ends of KCSAN's lines about races of Linux itself, unrelated to the series: it reads a counter of
-/// shared memory while another CPU adds to it, and decides again under its lock.
+/// The ends of KCSAN's lines about Linux's own races, which are unrelated to the series: Linux reads a counter of
+/// shared memory while another CPU adds to it, and checks again under its lock.
 const RACES_OF_LINUX: [&str; 1] =
     ["BUG: KCSAN: data-race in __percpu_counter_limited_add / __percpu_counter_limited_add"];
 
@@ -38,7 +38,7 @@ pub struct Console {
     pub said: Vec<Value>,
     /// The lines that report a problem.
     pub alarms: Vec<Alarm>,
-    /// The process's error, if it printed one.
+    /// The error of the guest's process, if it printed one.
     pub error: Option<String>,
     /// True if the process reached its end.
     pub is_whole: bool,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_told_from_the_kernels_own_lines() {
+    fn objects_are_found_among_the_kernels_lines() {
         let text = "[    0.1] Command line: freehold.do=x,BUG:\r\n\
                     [    0.2] Kernel up\r\n\
                     \r\nfreehold: {\"test\":\"hot\",\"order\":4}\r\n\
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_race_of_linux_itself_is_no_alarm_and_every_other_is() {
+    fn only_known_races_of_linux_are_no_alarm() {
         let text = "[ 1.0] BUG: KCSAN: data-race in __percpu_counter_limited_add / __percpu_counter_limited_add\n\
                     [ 1.1] BUG: KCSAN: data-race in __percpu_counter_limited_add / free_counts_add\n";
         let lines: Vec<_> = Console::read(text).alarms.iter().map(|alarm| alarm.line).collect();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_should_not_be_there_is_found_with_its_line() {
+    fn alarms_are_found_with_their_lines() {
         let text = "fine\n[  3.1] WARNING: CPU: 1 PID: 9 at mm/x.c:7\n[  3.1] kasan: initialized\n\
                     # not ok 3 free_counts\nfreehold: {\"error\":\"no such file\"}\n";
         let console = Console::read(text);

@@ -1,4 +1,4 @@
-//! Compiles the only process of a booted kernel, and packs it as an initramfs.
+//! Compiles the first process of a guest, and packs it as an initramfs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

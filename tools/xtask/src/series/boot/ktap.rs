@@ -44,7 +44,7 @@ impl Suite {
             findings.push(format!("KUnit: {ran} of {} tests ran", self.planned));
         }
         if !self.is_ok && findings.is_empty() {
-            findings.push("KUnit: the suite did not come to a good end".to_owned());
+            findings.push("KUnit: the suite did not pass".to_owned());
         }
         findings
     }
@@ -94,6 +94,6 @@ mod tests {
         assert_eq!(skipped, ["KUnit: not passed: follow # SKIP no memory"]);
         assert_eq!(findings(&GOOD.replace("    ok 2 follow\n", "")), ["KUnit: 1 of 2 tests ran"]);
         let cut = &GOOD[..GOOD.find("ok 1 free").unwrap()];
-        assert_eq!(findings(cut), ["KUnit: the suite did not come to a good end"]);
+        assert_eq!(findings(cut), ["KUnit: the suite did not pass"]);
     }
 }

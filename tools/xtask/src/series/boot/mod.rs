@@ -1,4 +1,4 @@
-//! Booting: a kernel and an order for its only process come in, the parsed console goes out.
+//! Booting: takes a kernel and a command for its first process, and returns the parsed console.
 
 pub mod console;
 pub mod guest;

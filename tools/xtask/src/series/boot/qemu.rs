@@ -1,6 +1,6 @@
 //! Boots a kernel on an emulated machine with two CPUs, two nodes and hotpluggable memory.
 //!
-//! With a clock of instructions the guest's cycle counter advances by one with each.
+//! If the machine counts instructions, the guest's cycle counter advances by one with each instruction.
 
 use std::path::Path;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct QemuBoot<'a> {
     pub parameters: &'a str,
     /// True if instructions are counted, on one CPU.
     pub is_counting: bool,
-    /// The most seconds of the boot.
+    /// The time limit of the boot in seconds.
     pub seconds: u64,
 }
 
@@ -47,9 +47,9 @@ impl QemuBoot<'_> {
         format!("Linux {version} ({}) in QEMU with freehold.do={}", recipe.name(), self.order)
     }
 
-    /// Returns the machine, with a node for each half of the memory. For loads it has a CPU and hotpluggable memory in each
-    /// node. For counting it has one CPU. arm64's firmware has flash memory that is in no node, so the kernel refuses the
-    /// machine's nodes and divides memory itself; hotpluggable memory is then all in the first node.
+    /// Returns the machine, with a node for each half of the memory. For loads it has a CPU and hotpluggable memory in
+    /// each node. For counting it has one CPU. arm64's firmware has flash memory that is in no node, so the kernel
+    /// refuses the machine's nodes and divides memory itself; hotpluggable memory is then all in the first node.
     fn machine(&self) -> Machine {
         let arch = match self.kernel.recipe.arch {
             Arch::Arm64 => VmArch::Arm64,
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn hotpluggable_memory_of_arm64_needs_firmware_and_counting_does_not() {
+    fn arm64_has_firmware_only_with_hotpluggable_memory() {
         let two = arguments(Arch::Arm64, "load", false);
         assert!(two.contains("-machine virt") && two.contains("pc-dimm"), "{two}");
         assert!(two.contains("-bios /usr/share") && two.contains("-append console=ttyAMA0 "), "{two}");

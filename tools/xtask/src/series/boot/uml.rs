@@ -15,7 +15,7 @@ use crate::kernel::scratch::Scratch;
 use crate::series::build::workshop::Built;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// What a kernel says of a setting on its command line that it does not have.
+/// A kernel's message about an unknown setting on its command line.
 const NOT_SET: &str = "Failed to set sysctl parameter";
 
 /// A boot under User-Mode Linux.
@@ -31,7 +31,7 @@ pub struct UmlBoot<'a> {
     pub parameters: &'a [&'a str],
     /// The guest's memory as User-Mode Linux takes it: `512M`.
     pub memory: &'a str,
-    /// The most seconds of the boot.
+    /// The time limit of the boot in seconds.
     pub seconds: u64,
 }
 
@@ -132,22 +132,26 @@ impl Ran {
         name: &str,
     ) -> SeriesResult<Self> {
         let console = Console::read(&text);
-        // A kernel that was told to be quiet does not say its version.
+        // A kernel with the parameter `quiet` does not print its version.
         if !text.contains("Linux version") && console.said.is_empty() && !console.is_whole {
-            let said = format!("it does not start, {status}; it said\n{}", tail(&text, CONSOLE_LINES));
+            let said = format!(
+                "it does not start, {status}; its console ended with\n{}",
+                tail(&text, CONSOLE_LINES)
+            );
             return Err(SeriesError::Failed { command: name.to_owned(), said });
         }
         Ok(Self { console, text, is_late, took })
     }
 
-    /// Returns the console if there was no problem. A setting that the kernel does not have is one: nothing would be turned on.
+    /// Returns the console if there was no problem. An unknown setting is a problem, because it has no effect.
     pub(in crate::series) fn unobjectionable(self, name: &str) -> SeriesResult<Console> {
         let mut findings = self.findings();
         findings.extend(self.text.lines().filter(|line| line.contains(NOT_SET)).map(str::to_owned));
         if findings.is_empty() {
             return Ok(self.console);
         }
-        let said = format!("{}; it ended with\n{}", findings.join("; "), tail(&self.text, CONSOLE_LINES));
+        let said =
+            format!("{}; its console ended with\n{}", findings.join("; "), tail(&self.text, CONSOLE_LINES));
         Err(SeriesError::Failed { command: name.to_owned(), said })
     }
 
@@ -160,7 +164,7 @@ impl Ran {
         if self.is_late {
             findings.push(format!("it was stopped after {} s", self.took.as_secs()));
         } else if !console.is_whole && console.error.is_none() {
-            findings.push("the guest did not come to its end".to_owned());
+            findings.push("the guest did not reach its end".to_owned());
         }
         findings
     }
@@ -174,7 +178,7 @@ mod tests {
     use crate::series::build::recipe::{Arch, Recipe};
     use crate::series::build::variant::Variant;
 
-    /// Boots a shell script that is called like a kernel.
+    /// Boots a shell script in place of a kernel.
     fn boot(body: &str) -> SeriesResult<Console> {
         let folder = Scratch::new().unwrap();
         let program = folder.write("linux", &format!("#!/bin/sh\n{body}\n")).unwrap();
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_guest_says_is_read() {
+    fn output_of_the_guest_is_parsed() {
         let body = "echo 'Linux version 7.3'; echo; echo \"freehold: {\\\"words\\\":\\\"$*\\\"}\"
                     echo 'freehold: {\"done\":true}'";
         let console = boot_alone(body).unwrap();
@@ -209,12 +213,12 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_kernel_need_not_say_its_version() {
+    fn quiet_kernel_may_omit_its_version() {
         assert!(boot_alone("echo 'freehold: {\"done\":true}'").unwrap().is_whole);
     }
 
     #[test]
-    fn a_boot_without_what_was_to_be_set_is_not_believed() {
+    fn boot_with_an_unknown_setting_is_an_error() {
         let error = boot_alone(
             "echo \"Failed to set sysctl parameter 'vm.x=1': parameter not found\"
              echo 'freehold: {\"done\":true}'",
@@ -224,11 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn a_boot_without_an_end_is_not_believed() {
+    fn boot_without_an_end_is_an_error() {
         let error = boot_alone("echo 'Linux version 7.3'; echo 'Kernel panic'; exit 1").unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("Linux 7.3 (um-uml-vanilla) with freehold.do=hot failed: line 2"), "{text}");
-        assert!(text.contains("the guest did not come to its end"), "{text}");
+        assert!(text.contains("the guest did not reach its end"), "{text}");
         let text = boot_alone("exit 3").unwrap_err().to_string();
         assert!(text.contains("it does not start, exit status: 3"), "{text}");
     }

@@ -67,7 +67,7 @@ impl Selection<'_> {
                     settings.push(setting);
                 }
             } else if !line.starts_with('#') {
-                return Err(format!("`{line}` is no line of a configuration"));
+                return Err(format!("`{line}` is not a line of a configuration"));
             }
         }
         Ok(settings)
@@ -93,7 +93,7 @@ pub(super) fn fault(config: &str, settings: &[Setting]) -> Option<String> {
             return None;
         }
         let instead = have.map_or("off".to_owned(), |value| format!("CONFIG_{}={value}", setting.option));
-        Some(format!("`{}` is wanted, and it came out {instead}", setting.line()))
+        Some(format!("`{}` is required, but the result is {instead}", setting.line()))
     })
 }
 
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_about_an_option_counts() {
+    fn last_setting_of_an_option_counts() {
         let settings: Vec<_> = ["CONFIG_A=y", "# CONFIG_B is not set", "CONFIG_A=7"]
             .iter()
             .filter_map(|line| Setting::parse(line))
@@ -152,17 +152,17 @@ mod tests {
         assert_eq!(fault(&config, &settings), None);
         assert_eq!(
             fault("CONFIG_B=y\n", &settings).as_deref(),
-            Some("`# CONFIG_B is not set` is wanted, and it came out CONFIG_B=y")
+            Some("`# CONFIG_B is not set` is required, but the result is CONFIG_B=y")
         );
-        assert_eq!(fault("", &settings).as_deref(), Some("`CONFIG_A=7` is wanted, and it came out off"));
+        assert_eq!(fault("", &settings).as_deref(), Some("`CONFIG_A=7` is required, but the result is off"));
     }
 
     #[test]
-    fn what_is_no_line_is_refused() {
+    fn invalid_lines_are_refused() {
         let absent = BTreeSet::new();
         let version = KernelVersion::V7_3;
         let wanted = Selection { version, arch: "um", series: None, absent: &absent };
-        assert_eq!(wanted.of("A=y").unwrap_err(), "`A=y` is no line of a configuration");
+        assert_eq!(wanted.of("A=y").unwrap_err(), "`A=y` is not a line of a configuration");
     }
 
     #[test]

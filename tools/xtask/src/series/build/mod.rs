@@ -1,4 +1,4 @@
-//! Building: patches and a recipe come in, a kernel in the cache goes out.
+//! Building: takes patches and a recipe, and makes a kernel in the cache.
 
 mod config;
 pub mod recipe;

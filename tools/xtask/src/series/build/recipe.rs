@@ -12,19 +12,19 @@ use crate::kernel::process::is_on_path;
 use crate::kernel::{KernelError, KernelResult};
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// Where a kernel runs.
+/// The machine of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, ValueEnum)]
 pub enum Arch {
-    /// As a process: User-Mode Linux
+    /// A process: User-Mode Linux
     #[value(name = "uml")]
     Um,
-    /// On an x86-64 machine that QEMU is
+    /// An x86-64 machine in QEMU
     #[value(name = "qemu")]
     X86_64,
-    /// On an arm64 machine that QEMU is
+    /// An arm64 machine in QEMU
     #[value(name = "qemu-arm64")]
     Arm64,
-    /// On a 32-bit x86 machine that QEMU is
+    /// A 32-bit x86 machine in QEMU
     #[value(name = "i386")]
     I386,
 }
@@ -74,7 +74,7 @@ impl Arch {
         }
     }
 
-    /// Returns the compiler's option for this kind of machine, if it is not what it compiles for by itself.
+    /// Returns the compiler's option for this kind of machine, unless it is the compiler's default.
     pub(in crate::series) const fn compiler_option(self) -> Option<&'static str> {
         match self {
             Self::I386 => Some("-m32"),
@@ -112,9 +112,9 @@ pub struct Recipe {
     pub variant: Variant,
     /// The number of patches to apply; `None` applies all.
     pub patches: Option<usize>,
-    /// What the names of LLVM's programs end with, `-16` or nothing; `None` builds with gcc.
+    /// The suffix of the names of LLVM's programs, `-16` or nothing; `None` builds with gcc.
     pub llvm: Option<String>,
-    /// True if it is built in the tree and the folder of the kernel as it is, so that only what differs is built.
+    /// True if it is built in the tree and the folder of the unchanged kernel, so that only changed files are compiled.
     pub is_change_of_vanilla: bool,
 }
 
@@ -143,7 +143,7 @@ impl Recipe {
         Self { is_change_of_vanilla: true, ..self }
     }
 
-    /// Returns the recipe of the kernel as it is whose tree and folder it is built in; `None` if it has its own.
+    /// Returns the recipe of the unchanged kernel whose tree and folder it uses; `None` if it has its own.
     pub(super) fn base(&self) -> Option<Self> {
         self.is_change_of_vanilla.then(|| Self { variant: Variant::Vanilla, patches: None, ..self.clone() })
     }
@@ -155,7 +155,7 @@ impl Recipe {
         format!("{}-{}-{}{llvm}{steps}", self.arch.name(), self.config.join("+"), self.variant)
     }
 
-    /// Returns the name of the tree that it is built from, with patches of that series.
+    /// Returns the name of the tree that it is built from.
     pub(super) fn tree(&self, series: &str) -> String {
         match (self.variant, self.patches) {
             _ if self.is_change_of_vanilla => "vanilla".to_owned(),
@@ -166,7 +166,7 @@ impl Recipe {
     }
 }
 
-/// Files and lines that every kernel gets besides the series.
+/// Files and lines that every kernel gets in addition to the series.
 pub(super) struct Extras {
     /// Added files by their paths in the kernel.
     pub(super) files: BTreeMap<String, String>,

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_becomes_what_is_asked_and_the_source_stays() {
+    fn tree_gets_the_changes_and_the_source_stays_unchanged() {
         let scratch = Scratch::new().unwrap();
         let source = scratch.path().join("source");
         let kept = scratch.write("source/mm/a.c", "a").unwrap();

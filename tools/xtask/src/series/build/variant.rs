@@ -4,16 +4,16 @@ use std::fmt;
 
 use clap::ValueEnum;
 
-/// A variant: what a kernel has of a series.
+/// A variant of a kernel: the parts of a series that it has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, ValueEnum)]
 pub enum Variant {
-    /// Linux as it is, the series not applied
+    /// Unchanged Linux, without the series
     Vanilla,
-    /// Of `counts`: the series and a patch of the harness, counts beside the total
+    /// The series counts with the harness's patch that also keeps the total
     Beside,
-    /// Of `counts`: the series, and the total derived from the counts
+    /// The series counts, which derives the total from the counts
     Derived,
-    /// Of `counts`: the series and a patch of the harness, the masks on the line of the first free lists
+    /// The series counts with the harness's patch that puts masks beside the free lists
     ByLists,
     /// Any other series
     Patched,
@@ -29,7 +29,7 @@ impl Variant {
     /// Every variant, the least changed first.
     pub const ALL: [Self; 5] = [Self::Vanilla, Self::Beside, Self::Derived, Self::ByLists, Self::Patched];
 
-    /// Returns the variants of a series that are taken where none is named, the least changed first.
+    /// Returns the default variants of a series, the least changed first.
     pub fn of(series: &str) -> &'static [Self] {
         if series == "counts" { &Self::ALL[..3] } else { &[Self::Vanilla, Self::Patched] }
     }
@@ -50,7 +50,7 @@ impl Variant {
         !matches!(self, Self::Vanilla)
     }
 
-    /// Returns true if free blocks are counted by type, so that there are counts that can be tested and checked.
+    /// Returns true if free blocks are counted by type, so that the counts can be tested.
     pub const fn has_counts(self) -> bool {
         matches!(self, Self::Beside | Self::Derived | Self::ByLists)
     }
@@ -64,7 +64,7 @@ impl Variant {
         }
     }
 
-    /// Returns the kernel parameter that has the variant's kernel at work while it is tested.
+    /// Returns the kernel parameter that enables the variant's work during a test.
     pub fn parameter(self, check_every: u64) -> String {
         match self {
             Self::Vanilla => String::new(),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_is_an_option() {
+    fn variants_set_their_options() {
         assert_eq!(Variant::Vanilla.configuration(), None);
         let on = |variant: Variant| {
             let lines = variant.configuration().expect("of the series counts");

@@ -21,7 +21,7 @@ use crate::series::error::{SeriesError, SeriesResult};
 use crate::series::patch::apply::{Applied, apply, check, outcome};
 use crate::series::patch::patches::{Patch, Series};
 
-/// Must be raised if a kernel is built differently although no input changed.
+/// A version that must be increased if a kernel is built differently although no input changed.
 const RECIPE: u32 = 1;
 
 /// The workshop of one kernel version.
@@ -50,7 +50,8 @@ impl Workshop {
     /// Opens the workshop of one of this checkout's series, a folder of `kernel/series`.
     ///
     /// # Errors
-    /// If the series cannot be read or is for other kernels, or `from` is not that kernel or already contains the series.
+    /// If the series cannot be read or does not support the kernel, or if `from` is another kernel or already contains
+    /// the series.
     pub fn new(root: &Path, series: &str, version: KernelVersion, from: Option<&Path>) -> SeriesResult<Self> {
         let series = Series::open(&root.join("kernel/series").join(series))?;
         series.check_kernel(version)?;
@@ -83,7 +84,7 @@ impl Workshop {
         }
         let job = self.job()?;
         if tree.is_dir() && self.is_outdated(&tree) {
-            eprintln!("the source of Linux {} changed, starting anew", self.version());
+            eprintln!("the source of Linux {} changed, starting again", self.version());
             self.forget()?;
         }
         if !tree.is_dir() {

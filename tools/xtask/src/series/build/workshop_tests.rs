@@ -99,10 +99,10 @@ fn a_kernel_is_built_once_for_the_same_inputs() {
 }
 
 #[test]
-fn an_option_that_did_not_come_out_is_named() {
-    let Some((scratch, workshop)) = workshop("an_option_that_did_not_come_out_is_named") else { return };
+fn missing_option_is_named() {
+    let Some((scratch, workshop)) = workshop("missing_option_is_named") else { return };
     scratch.write("root/kernel/config/uml.config", "CONFIG_GONE=y\n").unwrap();
     let error = workshop.kernel(&recipe(Variant::Vanilla)).unwrap_err().to_string();
-    let start = "the kernel cannot be configured: `CONFIG_GONE=y` is wanted, and it came out off, see ";
+    let start = "the kernel cannot be configured: `CONFIG_GONE=y` is required, but the result is off, see ";
     assert!(error.starts_with(start), "{error}");
 }

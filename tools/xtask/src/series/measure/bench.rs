@@ -1,5 +1,4 @@
-//! Measures what each variant costs and saves, under User-Mode Linux in turns, so that all have the same
-//! host.
+//! Measures the cost and the gain of each variant under User-Mode Linux, in turns, so that all have the same host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,22 +17,22 @@ use crate::series::build::variant::Variant;
 use crate::series::build::workshop::{Built, Workshop};
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// Enough for lists of 100 000 and more blocks of three types; most of it is never touched.
+/// The guest's memory: enough for lists of at least 100 000 blocks of three types. Most of it is never touched.
 const MEMORY: &str = "5G";
 const SECONDS: u64 = 900;
 
-/// What can be measured.
+/// A measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Measure {
-    /// How long it takes to read `/proc/pagetypeinfo`
+    /// The time to read /proc/pagetypeinfo
     Read,
-    /// What the allocator costs by itself
+    /// The cost of the allocator alone
     Hot,
-    /// What a block costs beside a monitor
+    /// The cost of a block beside a monitor
     Pagealloc,
     /// The longest time with interrupts off
     Irqoff,
-    /// What watermark checks and pairs cost while the other CPU writes the free lists
+    /// The cost of watermark checks and pairs while the other CPU writes the free lists
     Contend,
 }
 
@@ -51,7 +50,7 @@ impl Measure {
     }
 }
 
-/// What is measured, and how much.
+/// The plan of a run.
 #[derive(Clone, Debug)]
 pub struct BenchPlan {
     /// Boots of each variant and measurement.
@@ -65,7 +64,7 @@ pub struct BenchPlan {
 }
 
 impl BenchPlan {
-    /// Returns the order for the guest.
+    /// Returns the guest's command.
     fn order(&self, measure: Measure) -> String {
         let Self { repetitions, slice_ms, .. } = self;
         match measure {
@@ -100,8 +99,7 @@ pub fn run(workshop: &Workshop, root: &Path, variants: &[Variant], plan: &BenchP
     for boot in 0..plan.boots {
         eprintln!("Linux {}: boots {} of {}", workshop.version(), boot + 1, plan.boots);
         for (measure, kernels) in measures.iter().zip(&kernels) {
-            // Each variant comes first in turn, as the first one finds the host in another
-            // state.
+            // The variants take turns at the first place, because the first one finds the host in another state.
             for place in 0..kernels.len() {
                 let kernel = &kernels[(place + boot) % kernels.len()];
                 figures.boots.push(boot_once(kernel, &initramfs, &plan.order(**measure))?);

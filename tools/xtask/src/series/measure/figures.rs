@@ -64,26 +64,26 @@ impl Summary {
 pub struct Interval {
     /// Half of the samples are at most this.
     pub median: f64,
-    /// The ends of the 95 % interval; `None` of fewer than six samples, which have none.
+    /// The ends of the 95 % interval; `None` with fewer than six samples, which are too few.
     pub ends: Option<[f64; 2]>,
 }
 
 impl Interval {
-    /// Returns the interval about the median of what samples are of, which assumes nothing but that half of it lies on
-    /// either side: from one sample to the one that as many exceed. `None` of no samples.
+    /// Returns the confidence interval of the median, by the order statistics of the samples. It assumes nothing about
+    /// their distribution. `None` if there are no samples.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let median = Summary::of(samples)?.median;
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);
-        // The chance that so few samples or fewer lie on one side, as tosses of a coin do.
-        let mut replicates = 0.5_f64.powi(sorted.len() as i32);
-        let (mut sum, mut few) = (replicates, 0);
+        // The binomial probability that at most `few` samples lie on one side of the median.
+        let mut probability = 0.5_f64.powi(sorted.len() as i32);
+        let (mut sum, mut few) = (probability, 0);
         while sum <= 0.025 {
             few += 1;
-            replicates *= (sorted.len() - few + 1) as f64 / few as f64;
-            sum += replicates;
+            probability *= (sorted.len() - few + 1) as f64 / few as f64;
+            sum += probability;
         }
-        // A side with fewer than `few` samples would be as rare as the interval allows.
+        // Fewer than `few` samples on one side are as improbable as the interval allows.
         let ends = (few > 0).then(|| [sorted[few - 1], sorted[sorted.len() - few]]);
         Some(Self { median, ends })
     }
@@ -116,8 +116,8 @@ impl Figures {
         samples.into_iter().map(|(_, figure)| figure).collect()
     }
 
-    /// Returns for each boot by how many percent the sum of the figures at `paths` with a monitor exceeds the sum without it,
-    /// for each selected object.
+    /// Returns the cost of a monitor for each boot and each selected object: by how many percent the sum of the figures
+    /// at `paths` with the monitor exceeds the sum without it.
     ///
     /// Disturbed pairs are left out, and boots without a pair.
     pub fn losses(&self, variant: Variant, wanted: RowFilter, paths: &[&str]) -> Vec<Vec<f64>> {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_summed_up() {
+    fn samples_are_summarised() {
         let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!((summary.min, summary.median, summary.max, summary.mean), (1.0, 2.5, 4.0, 2.5));
         assert!((summary.stddev - 1.25_f64.sqrt()).abs() < 1e-12);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_leaves_out_as_many_samples_as_chance_does() {
+    fn interval_has_the_binomial_ends() {
         let of = |count: u32| {
             let samples: Vec<_> = (1..=count).rev().map(f64::from).collect();
             Interval::of(&samples).map(|interval| (interval.median, interval.ends))
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_figures_are_read_again() {
+    fn figures_round_trip() {
         let kept = figures(&[(0.0, 5.0), (3.0, 7.0)]);
         let again = Figures::from_json(&kept.json()).unwrap();
         assert_eq!(again.json(), kept.json());
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_monitor_is_held_against_the_same_round_without_it() {
+    fn monitor_cost_compares_rounds_with_and_without_it() {
         let slice = |repetition, monitor, lost, mean| json!({"test": "pagealloc", "repetition": repetition, "monitor": monitor, "lost": lost, "free": mean});
         let said = vec![
             slice(0, false, 0, 100.0),
@@ -267,11 +267,11 @@ mod tests {
         };
         assert_eq!(of(&["free"]), [[3.0, 1.0]]);
         assert_eq!(of(&["free", "free"]), [[3.0, 1.0]]);
-        assert!(of(&["free", "alloc"]).is_empty(), "nobody has measured both");
+        assert!(of(&["free", "alloc"]).is_empty(), "no round has both");
     }
 
     #[test]
-    fn what_the_host_disturbed_is_left_out_unless_most_is() {
+    fn disturbed_samples_are_left_out_unless_most_are_disturbed() {
         let wanted = [("test", json!("pagealloc"))];
         let of = |samples: &[(f64, f64)]| figures(samples).samples(Variant::Beside, &wanted, "alloc.mean");
         assert_eq!(of(&[(500.0, 9.0), (0.0, 1.0), (0.0, 2.0)]), [1.0, 2.0]);

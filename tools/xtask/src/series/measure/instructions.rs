@@ -18,7 +18,7 @@ use crate::series::error::{SeriesError, SeriesResult};
 
 const SECONDS: u64 = 1200;
 
-/// The order for the guest.
+/// The guest's command.
 const ORDER: &str = "hot,repetitions=1,n=2000";
 
 /// The unit of the counts, as the kernel's bench names it.
@@ -60,14 +60,14 @@ const ROWS: [Row; 16] = [
 /// The promises: the order, and by how many percent an allocation and its free may be more expensive.
 const PROMISES: [(u64, f64); 2] = [(0, 0.5), (4, 1.0)];
 
-/// What is counted.
+/// The plan of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct CountPlan<'a> {
     /// The machine.
     pub arch: Arch,
     /// The number of boots of each variant.
     pub boots: usize,
-    /// Further parameters of kernels with the series, such as what turns it on.
+    /// Further parameters for kernels with the series, such as its switch.
     pub parameters: &'a str,
 }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cheapest_variant_is_held_against_vanilla() {
+    fn cheapest_variant_is_compared_with_vanilla() {
         let boots = vec![
             boot(Variant::Vanilla, 100.0),
             boot(Variant::Vanilla, 100.0),

@@ -1,5 +1,4 @@
-//! Measuring: kernels with and without the series come in, tables and a comparison with the promises go
-//! out.
+//! Measuring: takes kernels with and without the series, and returns tables and a comparison with the promises.
 
 pub mod bench;
 pub mod figures;

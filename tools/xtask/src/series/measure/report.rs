@@ -21,7 +21,7 @@ pub struct Table {
 /// A promise.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// What was promised, for which variant.
+    /// The promise, with its variant.
     pub what: String,
     /// The measured value.
     pub seen: f64,
@@ -113,7 +113,7 @@ fn names(variants: &[Variant]) -> impl Iterator<Item = String> {
     variants.iter().map(|variant| variant.name().to_owned())
 }
 
-/// One of a summary's numbers.
+/// A function that returns one of a summary's numbers.
 type Number = fn(&Summary) -> f64;
 
 /// Returns a figure with its spread, and how far it is above the first column's.
@@ -135,7 +135,7 @@ fn row(name: String, unit: f64, summaries: &[Option<Summary>]) -> Vec<String> {
     std::iter::once(name).chain(cells).collect()
 }
 
-/// The time of one reading inside the kernel: under User-Mode Linux system calls are slow.
+/// The path to the time of a reading inside the kernel. System calls are slow under User-Mode Linux.
 const INSIDE: &str = "inside.median";
 
 fn reading(figures: &Figures, version: KernelVersion) -> Table {
@@ -298,7 +298,8 @@ fn hot(figures: &Figures, version: KernelVersion) -> Table {
     table
 }
 
-/// A mean, as what waits for the lock in some requests and not in others has no median that tells of both.
+/// Returns the table of contended calls. It has means, because only some calls wait for the lock, and a median would
+/// hide either kind.
 fn contended(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let title = format!(
@@ -312,9 +313,9 @@ fn contended(figures: &Figures, version: KernelVersion) -> Table {
                 let of = |variant: &Variant| figures.summary(*variant, &wanted, &format!("{half}.mean"));
                 let summaries: Vec<_> = variants.iter().map(of).collect();
                 if summaries.iter().any(Option::is_some) {
-                    let asked = word(&what);
-                    let asked = asked.split(" batch=").next().unwrap_or(&asked).replace('=', " ");
-                    table.rows.push(row(format!("{asked}: {half}, {other}"), 1.0, &summaries));
+                    let shape = word(&what);
+                    let shape = shape.split(" batch=").next().unwrap_or(&shape).replace('=', " ");
+                    table.rows.push(row(format!("{shape}: {half}, {other}"), 1.0, &summaries));
                 }
             }
         }
@@ -325,7 +326,7 @@ fn contended(figures: &Figures, version: KernelVersion) -> Table {
 fn interrupts(figures: &Figures, version: KernelVersion) -> Table {
     let variants = figures.variants();
     let title = format!(
-        "Linux {version}: longest time with interrupts off, µs, median of many short looks ± half the quartiles' distance"
+        "Linux {version}: longest time with interrupts off, µs, median of many short samples ± half the quartiles' distance"
     );
     let mut table = Table::new(title, std::iter::once("lists".to_owned()).chain(names(&variants)));
     for state in figures.values("irqoff", "state") {
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_promised_is_held_against_what_was_seen() {
+    fn promises_are_compared_with_measurements() {
         let good = of(&figures(boot(Variant::Derived, 90_000, 95_000, 100.2)), KernelVersion::V7_3);
         assert!(good.is_met(), "{}", good.text());
         assert_eq!(good.targets.len(), 3);
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_have_a_column_a_variant_and_the_series_own_percentages() {
+    fn tables_have_a_column_per_variant_and_percentages() {
         let mut figures = figures(boot(Variant::Derived, 90_000, 95_000, 100.2));
         let later =
             (1..6).map(|tenths| boot(Variant::Derived, 90_000, 95_000, 100.2 + 0.1 * f64::from(tenths)));

@@ -60,7 +60,7 @@ fn listed(folder: &Path) -> Vec<(std::path::PathBuf, String)> {
 }
 
 #[test]
-fn a_series_that_fits_changes_what_it_names() {
+fn fitting_series_changes_the_named_places() {
     let first = rules("mm/shelf.c put, mm/shelf.c move");
     let files = [
         ("series/0001-note/10-put.cocci", first.as_str()),
@@ -73,7 +73,7 @@ fn a_series_that_fits_changes_what_it_names() {
              @@\nexpression s;\n@@\n-note(s);\n+note_twice(s);\n",
         ),
     ];
-    let Some(applied) = applied("a_series_that_fits_changes_what_it_names", &files) else { return };
+    let Some(applied) = applied("fitting_series_changes_the_named_places", &files) else { return };
     let applied = applied.unwrap();
     let outcome = outcome(&applied);
     assert_eq!(outcome.keys().collect::<Vec<_>>(), ["Makefile", "mm/note.h", "mm/shelf.c"]);
@@ -89,10 +89,10 @@ fn a_series_that_fits_changes_what_it_names() {
 }
 
 #[test]
-fn a_hunk_that_finds_another_place_is_named() {
+fn hunk_that_changes_another_place_is_named() {
     let rules = rules("mm/shelf.c put, mm/shelf.c take");
     let files = [("series/0001-note/10-put.cocci", rules.as_str())];
-    let Some(applied) = applied("a_hunk_that_finds_another_place_is_named", &files) else { return };
+    let Some(applied) = applied("hunk_that_changes_another_place_is_named", &files) else { return };
     assert_eq!(
         applied.unwrap_err(),
         "0001-note/10-put.cocci does not fit Linux 6.12: it should change mm/shelf.c take, and does not; \
@@ -101,10 +101,10 @@ fn a_hunk_that_finds_another_place_is_named() {
 }
 
 #[test]
-fn rules_that_coccinelle_cannot_read_are_named() {
+fn invalid_coccinelle_rules_are_named() {
     let files =
         [("series/0001-note/10-put.cocci", "// X.\n// places 6.12: mm/shelf.c put\n\n@@\n@@\n-note(\n")];
-    let Some(applied) = applied("rules_that_coccinelle_cannot_read_are_named", &files) else { return };
+    let Some(applied) = applied("invalid_coccinelle_rules_are_named", &files) else { return };
     let error = applied.unwrap_err();
     let start = "0001-note/10-put.cocci does not fit Linux 6.12: spatch cannot apply it to mm/shelf.c:";
     assert!(error.starts_with(start) && error.contains("parse error"), "{error}");
@@ -134,7 +134,7 @@ fn a_patched_tree_and_another_kernel_are_refused() {
     let Some(patched) = applied(name, &[new, ("kernel/mm/note.h", "/* ours */\n")]) else { return };
     assert_eq!(
         patched.unwrap_err(),
-        "kernel has the series already: mm/note.h, which 0001-note brings, is there; nothing was changed"
+        "kernel has the series already: mm/note.h of 0001-note exists; nothing was changed"
     );
     let other = applied(name, &[new, ("kernel/Makefile", "VERSION = 7\nPATCHLEVEL = 3\n")]).unwrap();
     assert_eq!(other.unwrap_err(), "kernel is not an unpacked source of Linux 6.12: it is Linux 7.3");

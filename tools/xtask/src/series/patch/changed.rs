@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn added_lines_belong_to_what_they_are_inside_of() {
+    fn added_lines_belong_to_the_enclosing_definition() {
         let holders = holders(TEXT);
         let added = |start| OldSide { start, lines: 0 }.holder(&holders);
         assert_eq!((added(0), added(1), added(2)), (TOP.into(), TOP.into(), "struct shelf".into()));

@@ -33,7 +33,7 @@ impl Identity {
     pub fn of(folder: &Path) -> SeriesResult<Self> {
         require("git", "git")?;
         let mut git = command("git");
-        // Without this option git would make up a name from the machine's.
+        // Without this option git would derive a name from the machine's.
         git.current_dir(folder).args(["-c", "user.useConfigOnly=true", "var", "GIT_AUTHOR_IDENT"]);
         let said = said(&mut git).map_err(|_| SeriesError::NoIdentity)?;
         Self::parse(&said).ok_or(SeriesError::NoIdentity)

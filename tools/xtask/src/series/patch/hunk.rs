@@ -67,7 +67,7 @@ impl Hunk {
             )));
         }
         if prose.iter().all(|line| line.is_empty()) {
-            return Err(fault("its head does not say what it does".to_owned()));
+            return Err(fault("its head has no description".to_owned()));
         }
         Ok(Self { path: path.to_owned(), prose: prose.join("\n").trim().to_owned(), places, text })
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_is_prose_and_places_that_add_up() {
+    fn head_has_a_description_and_places() {
         let hunk = parsed(
             "// Counts what is put in.\n// Twice.\n// places 6.12: a.c add, a.c add\n\
              // places 6.12: b.h struct s\n// places 7.3: a.c add\n\n@@\n@@\n// places 7.3: not the head\n",
@@ -130,11 +130,11 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_says_too_little_is_refused() {
+    fn incomplete_head_is_refused() {
         let error = |text| parsed(text).unwrap_err();
         assert!(error("@@\n@@\n").contains("names no places"), "{}", error("@@\n@@\n"));
         assert!(error("// x\n// places 6.12:\n").contains("names no places"));
-        assert!(error("// places 6.12: a.c f\n").ends_with("does not say what it does"));
+        assert!(error("// places 6.12: a.c f\n").ends_with("has no description"));
         assert!(
             error("// x\n// places 5.4: a.c f\n")
                 .ends_with("its head names Linux 5.4; a patch may be for 6.12, 6.18, 7.2 and 7.3")

@@ -7,7 +7,7 @@ use crate::kernel::files::read;
 use crate::series::error::{Misfit, SeriesError, SeriesResult};
 use crate::series::kernels;
 
-/// Where a line is added.
+/// The place of an added line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Position {
     /// At the end of the file
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_goes_to_the_end_or_beside_another() {
+    fn line_is_added_at_the_end_or_beside_another() {
         let end = parse("mm/Makefile: end: obj-$(CONFIG_X) += x.o").unwrap();
         assert_eq!(end.put_into("a\nb\n").unwrap(), "a\nb\nobj-$(CONFIG_X) += x.o\n");
         let before = parse("mm/Kconfig: before-last endmenu: source \"mm/Kconfig.x\"").unwrap();

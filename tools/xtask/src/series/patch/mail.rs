@@ -12,7 +12,7 @@ use crate::kernel::process::{command, require};
 use crate::kernel::scratch::Scratch;
 use crate::series::error::{SeriesError, SeriesResult};
 
-/// The letter that goes before the patches.
+/// The cover letter.
 const COVER: &str = "0000-cover-letter.patch";
 
 /// The checked mails of a series for one kernel.
@@ -26,9 +26,8 @@ pub struct Mails {
 
 /// Writes the mails of an applied series into `folder`, replacing older mails.
 ///
-/// The mails are applied to the kernel's files again and must give the same bytes. `source` is the
-/// kernel's source, whose `checkpatch.pl` checks the mails; the letter names its `release` as the base; `sender`
-/// signs them.
+/// Applies the mails to the kernel's files as a check; they must give the same bytes. `source` is the kernel's source,
+/// whose `checkpatch.pl` checks the mails. The cover letter names its `release` as the base. `sender` signs the mails.
 ///
 /// # Errors
 /// If applying the mails gives other files than the semantic patches.
@@ -131,7 +130,7 @@ fn objections(mail: &Path, source: &Path) -> SeriesResult<Vec<String>> {
     let mut perl = command("perl");
     perl.arg(&script).arg(format!("--root={}", source.display()));
     perl.args(["--strict", "--no-summary", "--terse", "--show-types"]);
-    // Whether MAINTAINERS has to name a new file is asked of every one; where it has all of mm/, it has not.
+    // checkpatch.pl objects to every new file, but MAINTAINERS already covers all of mm/.
     let maintainers = fs::read_to_string(source.join("MAINTAINERS")).unwrap_or_default();
     if maintainers.lines().any(|line| line == "F:\tmm/") {
         perl.args(["--ignore", "FILE_PATH_CHANGES"]);
@@ -159,7 +158,7 @@ mod tests {
     use crate::series::patch::apply::Change;
     use crate::series::patch::patches::Patch;
 
-    /// A replacement of `checkpatch.pl` that objects to lines with a certain text.
+    /// A replacement for `checkpatch.pl` that objects to lines with a certain text.
     const CHECKPATCH: &str = "my $mail = $ARGV[-1]; open my $in, '<', $mail; my $bad = 0;\n\
         while (<$in>) { if (/^\\+bad/) { print \"$mail:$.: WARNING:BAD: is bad\\n\"; $bad = 1 } }\n\
         exit $bad;\n";
@@ -203,7 +202,7 @@ mod tests {
         let source = scratch.path().join("source");
         let mails = write(&series, &applied, &source, "7.3.4", &out, &sender).unwrap();
         let mut texts: Vec<_> = mails.files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
-        assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "mails of another time are gone");
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 3, "older mails are removed");
         let letter = texts.remove(0);
         assert!(
             letter.contains("[PATCH 0/2] shelf: counts\n") && letter.contains("\nWhy.\n\nBase: v7.3.4\n"),
@@ -226,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernels_script_objects_to_is_told() {
-        let Some((_, objections)) = mails("what_the_kernels_script_objects_to_is_told", "one\nbad\n") else {
+    fn objections_of_checkpatch_are_reported() {
+        let Some((_, objections)) = mails("objections_of_checkpatch_are_reported", "one\nbad\n") else {
             return;
         };
         assert_eq!(objections.len(), 1);

@@ -1,4 +1,4 @@
-//! Patches: `kernel/series` and a kernel's source come in, the changed files and mails go out.
+//! Patches: takes `kernel/series` and a kernel's source, and makes the changed files and mails.
 
 pub mod apply;
 mod changed;

@@ -13,10 +13,10 @@ use crate::series::error::{SeriesError, SeriesResult};
 /// The permitted contents of a patch's folder, for errors.
 const CONTENTS: &str = "a patch has `message`, `NN-what.cocci`, `lines`, `append/` and `new/`";
 
-/// The file with the letter that goes before the patches.
+/// The file with the cover letter.
 const COVER: &str = "cover";
 
-/// The folder of patches that kernels to test and measure get besides.
+/// The folder of further patches for kernels that are tested and measured.
 const HARNESS: &str = "harness";
 
 /// The series.
@@ -28,7 +28,7 @@ pub struct Series {
     pub patches: Vec<Patch>,
     /// The number of patches that are posted: all but the harness's.
     pub posted: usize,
-    /// The letter that goes before them: a subject line, an empty line, and a body; `None` if there is none.
+    /// The cover letter: a subject line, an empty line, and a body; `None` if there is none.
     pub cover: Option<String>,
 }
 
@@ -66,22 +66,22 @@ impl Series {
         Ok(Self { folder: folder.to_owned(), patches, posted, cover })
     }
 
-    /// Returns its name: that of its folder.
+    /// Returns its name, which is that of its folder.
     pub fn name(&self) -> &str {
         self.folder.file_name().and_then(|name| name.to_str()).unwrap_or_default()
     }
 
-    /// Returns the kernels that it is for, oldest first: those that its semantic patches name.
+    /// Returns the kernels that its semantic patches name, oldest first.
     pub fn kernels(&self) -> Vec<KernelVersion> {
         let hunks = self.patches.iter().flat_map(|patch| &patch.hunks);
         let named: BTreeSet<_> = hunks.flat_map(|hunk| hunk.places.keys().copied()).collect();
         named.into_iter().collect()
     }
 
-    /// Checks that it is for a kernel.
+    /// Checks that the series supports a kernel.
     ///
     /// # Errors
-    /// If it is for others.
+    /// If it supports only other kernels.
     pub fn check_kernel(&self, version: KernelVersion) -> SeriesResult<()> {
         let kernels = self.kernels();
         if kernels.contains(&version) {
@@ -126,7 +126,7 @@ impl Series {
 }
 
 impl Patch {
-    /// Hands out all that decides about what the patch makes of a kernel.
+    /// Passes all inputs that determine the patched kernel to `add`.
     pub fn inputs(&self, version: KernelVersion, add: &mut impl FnMut(&str)) {
         self.hunks.iter().for_each(|hunk| add(&hunk.text));
         for line in self.lines.iter().filter(|line| line.is_for(version)) {
@@ -189,7 +189,7 @@ fn message(path: &Path) -> SeriesResult<String> {
         return Err(SeriesError::fault(path, "is not a subject line, an empty line, and a body"));
     }
     if text.contains("\nSigned-off-by:") {
-        let remedy = "who makes the mails signs them, so leave the line out";
+        let remedy = "the author of the mails signs them, so remove the line";
         return Err(SeriesError::fault(path, format!("is signed off: {remedy}")));
     }
     Ok(text.trim_end().to_owned() + "\n")
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_named() {
+    fn incomplete_patches_are_named() {
         let error = |files: &[_]| opened(files).unwrap_err();
         let lines = ("0001-a/lines", "f: end: x\n");
         assert!(error(&[lines]).starts_with("0001-a/message: is missing"));

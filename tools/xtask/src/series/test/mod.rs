@@ -1,3 +1,3 @@
-//! Tests: kernels with the series come in, findings go out, a line each.
+//! Tests: takes kernels with the series, and returns findings, a line each.
 
 pub mod under_qemu;

@@ -23,11 +23,11 @@ const BOOT_SECONDS: u64 = 300;
 /// The checks inside the kernel under load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Watch {
-    /// The series' own checks only
+    /// Only the checks of the series
     Checks,
-    /// Lock dependencies, KASAN, and the memory management's own assertions, too
+    /// Also lock dependencies, KASAN, and the memory management's assertions
     Debug,
-    /// Lock dependencies and KCSAN, too
+    /// Also lock dependencies and KCSAN
     Kcsan,
 }
 
@@ -59,15 +59,15 @@ pub struct LoadPlan {
     pub watches: Vec<Watch>,
     /// Further fragments of the configuration: names in `kernel/config` without `.config`.
     pub with: Vec<String>,
-    /// What the names of LLVM's programs end with; `None` builds with gcc.
+    /// The suffix of the names of LLVM's programs; `None` builds with gcc.
     pub llvm: Option<String>,
     /// The least number of pages that are allocated and freed.
     pub operations: u64,
-    /// The load ends after this many seconds in any case.
+    /// The time limit of the load in seconds.
     pub seconds: u64,
     /// The kernel checks its lists after this many movements between them.
     pub check_every: u64,
-    /// True if a kernel after each patch is loaded, too.
+    /// True if a kernel after each patch is also tested.
     pub steps: bool,
 }
 
@@ -95,7 +95,7 @@ const NUMBERS: [(&str, &str); 20] = [
     ("seconds", "guest's seconds"),
 ];
 
-/// The parts of the load that each must have had.
+/// The required parts of the load.
 const PARTS: [&str; 8] = ["compactions", "cma", "offlined", "reads", "huge", "locked", "lent", "groups"];
 
 /// The fragment of the configuration with real-time preemption.
@@ -134,7 +134,7 @@ pub fn run(
         let recipe = plan.recipe(Variant::Derived, Watch::Checks).after(number + 1);
         let name = format!("after {}", patch.name);
         eprintln!("Linux {} {name}: loaded in QEMU", workshop.version());
-        // Where the patches of the harness are missing, the kernel has nothing to be told.
+        // Without the patches of the harness the kernel does not have the parameter.
         let ran = boot(&workshop.kernel(&recipe)?, &initramfs, plan, "")?;
         let wrong = ran.findings().into_iter().chain(lines(&ran, "text", "wrong"));
         findings.extend(wrong.map(|line| format!("Linux {} {name}: {line}", workshop.version())));
@@ -195,7 +195,7 @@ fn judge(ran: &Ran, variant: Variant, plan: &LoadPlan) -> Vec<String> {
     }
     let report = report(ran);
     if report.is_null() {
-        findings.push("nothing was said of the load".to_owned());
+        findings.push("the guest did not report its load".to_owned());
         return findings;
     }
     let number = |name: &str| report[name].as_u64().unwrap_or_default();
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_on_different_machines_are_kept_apart() {
+    fn loads_on_different_machines_have_different_names() {
         let name = |arch, with: &[&str], watch| plan(arch, with).name(Variant::Derived, watch);
         assert_eq!(name(Arch::X86_64, &[], Watch::Kcsan), "derived-kcsan");
         assert_eq!(name(Arch::Arm64, &[], Watch::Checks), "arm64-derived-checks");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_missed_only_where_the_kernel_can_have_it() {
+    fn missing_part_is_found_if_the_kernel_supports_it() {
         let none = GOOD.replace("\"offlined\":1", "\"offlined\":0").replace("\"huge\":5", "\"huge\":0");
         let of = |plan: &LoadPlan| findings_of(&none, Variant::Vanilla, plan);
         assert_eq!(of(&plan(Arch::X86_64, &[])), ["the load had no offlined", "the load had no huge"]);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_beside_which_nothing_was_tidied_is_found() {
+    fn load_without_tidying_is_found() {
         let idle = GOOD.replace("\"tidied\":3", "\"tidied\":0").replace("\"spoiled\":0", "\"spoiled\":2");
         let found = findings(&idle, Variant::Patched);
         assert_eq!(
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_done_or_went_wrong_is_found() {
+    fn incomplete_or_failed_loads_are_found() {
         let other = GOOD.replace("\"differences\":0", "\"differences\":4").replace("\"cma\":2", "\"cma\":0");
         assert_eq!(
             findings(&other, Variant::Vanilla),
@@ -352,7 +352,7 @@ mod tests {
         let slow = GOOD.replace("\"operations\":100", "\"operations\":99");
         assert_eq!(findings(&slow, Variant::Vanilla), ["99 of 100 pages in 9 s: give it more --seconds"]);
         let silent = findings("Linux version 7.3\nfreehold: {\"done\":true}", Variant::Vanilla);
-        assert_eq!(silent, ["nothing was said of the load"]);
+        assert_eq!(silent, ["the guest did not report its load"]);
         let warned = findings(&format!("WARNING: at mm/x.c\n{GOOD}"), Variant::Vanilla);
         assert_eq!(warned, ["line 1: WARNING: at mm/x.c"]);
     }
