@@ -13,8 +13,8 @@ use freehold_linux::pageblocks::{
     read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    ProcessMemory, STAT_REFRESH, bounds_lists, page_bytes, read_every_counter, read_hugetlb_pools,
-    read_processes, read_slabinfo, read_vmallocinfo, read_zoneinfo,
+    ProcessMemory, STAT_REFRESH, bounds_lists, read_every_counter, read_hugetlb_pools, read_processes,
+    read_slabinfo, read_vmallocinfo, read_zoneinfo,
 };
 use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
@@ -83,7 +83,8 @@ impl Readings {
             recount_listed(root, map, &listed).map_err(&mut note).unwrap_or_default();
         }
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
-        let free = by_bpf.map_or_else(|| free_blocks(root), Ok)?;
+        let mut damage = None;
+        let free = by_bpf.map_or_else(|| free_blocks(root, &mut damage), Ok)?;
         let (source, free) = (free.source, free.zones);
         let mut types = None;
         let mut slabs = HashMap::new();
@@ -93,7 +94,7 @@ impl Readings {
             slabs = slabs_of(root, sensor, map, asked).map_err(&mut note).unwrap_or_default();
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
-        let page_bytes = page_bytes(root).unwrap_or(4096);
+        let page_bytes = asked.block_bytes >> asked.order;
         let drains_lists = root.join(STAT_REFRESH).exists();
         let wanted = |zone: &ZonePageblocks| asked.wants(zone.node, &zone.name);
         let names = Names {
@@ -108,6 +109,7 @@ impl Readings {
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
         let bounds_lists = bounds_lists(root);
+        missing.extend(damage);
         Ok(Self {
             zones,
             free,
@@ -133,7 +135,7 @@ impl Readings {
     pub(super) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
         match &mut self.sensor {
             Some(sensor) if self.source == Source::Bpf => Ok(sensor.read()?.zones),
-            _ => Ok(free_blocks(root)?.zones),
+            _ => Ok(free_blocks(root, &mut None)?.zones),
         }
     }
 
@@ -310,7 +312,11 @@ fn range_rules(root: &Path) -> RangeRules {
     RangeRules::of_release(read("kernel/osrelease").trim(), movable_zone)
 }
 
-/// Reads free blocks from `/proc`, by type where this user may: blocks of reserves are no request's.
-fn free_blocks(root: &Path) -> Result<FreeBlocks, Error> {
-    Sensor::open(root, Choice::Procfs, Ration::ByCost)?.read()
+/// Reads free blocks from `/proc`, by type where this user may: blocks of reserves are no request's. Sets `damage` if their
+/// types do not parse.
+fn free_blocks(root: &Path, damage: &mut Option<String>) -> Result<FreeBlocks, Error> {
+    let mut sensor = Sensor::open(root, Choice::Procfs, Ration::ByCost)?;
+    let free = sensor.read()?;
+    *damage = sensor.damage().map(|why| format!("types of free blocks: {why}"));
+    Ok(free)
 }

@@ -20,6 +20,7 @@ mod new_rule;
 mod outputs;
 mod predict;
 mod readme;
+mod recorded_roots;
 mod refused_files;
 mod repair;
 mod replay;

@@ -7,6 +7,7 @@ use freehold::Order;
 
 use super::common::{parse_order, parse_size};
 use super::monitor::Sensing;
+use super::page_size::parse_page_size;
 
 const CHECK_CODES: &str = "\
 Exit codes: 0 available now; 1 only after compaction or reclaim; 2 not before memory is freed or the
@@ -46,6 +47,9 @@ pub(crate) struct Check {
     /// Look at a random sample of memory for about a second, and say how sure that is.
     #[arg(long, conflicts_with = "try_it")]
     pub(crate) quick: bool,
+    /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
+    #[arg(long, value_parser = parse_page_size, value_name = "SIZE", requires = "root")]
+    pub(crate) page_size: Option<u64>,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
 }

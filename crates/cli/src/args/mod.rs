@@ -12,6 +12,7 @@ mod import;
 mod manual;
 mod monitor;
 mod new_rule;
+mod page_size;
 mod predict;
 mod record;
 mod repair;

@@ -10,6 +10,7 @@ use freehold_monitor::threshold::Threshold;
 use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 
 use super::common::parse_seconds;
+use super::page_size::parse_page_size;
 
 /// Which machine is read, and how.
 #[derive(Args, Debug)]
@@ -51,6 +52,9 @@ pub(crate) struct Snapshot {
     /// In which form.
     #[arg(long, value_enum, default_value_t = SnapshotFormat::Pagetypeinfo)]
     pub(crate) format: SnapshotFormat,
+    /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
+    #[arg(long, value_parser = parse_page_size, value_name = "SIZE", requires = "root")]
+    pub(crate) page_size: Option<u64>,
     /// Print numbers above 100 000 as they are, where the kernel prints >100000.
     #[arg(long)]
     pub(crate) exact: bool,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use freehold::Order;
-use freehold_linux::pageblocks::pageblock_order;
+use freehold_linux::pageblocks::pageblock_order_with;
 use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo};
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
@@ -22,6 +22,7 @@ pub(super) struct Wanted {
     for_pid: Option<u32>,
     for_cgroup: Option<PathBuf>,
     zone: Option<String>,
+    page_size: Option<u64>,
 }
 
 impl From<&Check> for Wanted {
@@ -34,6 +35,7 @@ impl From<&Check> for Wanted {
             for_pid: args.for_pid,
             for_cgroup: args.for_cgroup.clone(),
             zone: args.zone.clone(),
+            page_size: args.page_size,
         }
     }
 }
@@ -41,8 +43,16 @@ impl From<&Check> for Wanted {
 impl From<&Repair> for Wanted {
     fn from(args: &Repair) -> Self {
         let zone = args.zone.clone();
-        let (order, for_pid, for_cgroup) = (None, None, None);
-        Self { size: args.size, order, blocks: args.blocks, node: args.node, for_pid, for_cgroup, zone }
+        Self {
+            size: args.size,
+            order: None,
+            blocks: args.blocks,
+            node: args.node,
+            for_pid: None,
+            for_cgroup: None,
+            zone,
+            page_size: None,
+        }
     }
 }
 
@@ -56,11 +66,11 @@ pub(super) fn request(
     zones: &[ZoneSnapshot],
 ) -> Result<(BlockRequest, Option<String>), Failure> {
     let (allowed, missing) = allowed_nodes(args, root)?;
-    let page_bytes = page_bytes(root).unwrap_or(4096);
+    let page_bytes = args.page_size.or_else(|| page_bytes(root)).unwrap_or(4096);
     let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = match args.order {
         Some(order) => page_bytes << order.get(),
-        None => args.size.unwrap_or_else(|| page_bytes << pageblock_order(root)),
+        None => args.size.unwrap_or_else(|| page_bytes << pageblock_order_with(root, Some(page_bytes))),
     };
     let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
     let asked = BlockRequest {

@@ -11,7 +11,7 @@ mod try_pool;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use freehold_linux::procfs::read_zoneinfo;
+use freehold_linux::procfs::{copy_notes, read_zoneinfo};
 
 use crate::args::Check;
 use crate::exit::Failure;
@@ -42,10 +42,11 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let root = args.sensing.root.as_path();
     let zones = read_zoneinfo(root)?;
     let (asked, missing) = asked::request(&args.into(), root, &zones)?;
+    let notes = copy_notes(root, args.page_size);
     if args.quick {
         let verdict = quick::run(root, &zones, &asked)?;
         let told = report::told(verdict.action.as_ref(), &verdict.reason);
-        let text = || report::with_state(verdict.exit_code, &told, missing.as_slice());
+        let text = || report::with_state(verdict.exit_code, &told, &notes, missing.as_slice());
         return shown(
             if args.json { output::print_json(&verdict) } else { output::print(&text()) },
             verdict.exit_code,
@@ -81,7 +82,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
         Some(Tried::Pool(tried)) => tried.exit_code(&verdict),
         None => verdict.exit_code,
     };
-    let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
+    let report =
+        Report { types: readings.types_from(), free_from: readings.free_from(), verdict, notes, tried };
     shown(if args.json { output::print_json(&report) } else { output::print(&report::text(&report)) }, code)
 }
 
