@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod exit;
 mod load;
+mod machine_files;
 mod output;
 mod pins;
 mod readings;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Generate(args) => commands::generate::run(&args),
         Command::NewRule(args) => commands::new_rule::run(&args),
         Command::Blame(args) => commands::blame::run(&args),
+        Command::Diff(args) => commands::diff::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Snapshot(args) => commands::snapshot::run(&args),

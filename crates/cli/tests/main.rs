@@ -12,6 +12,7 @@ mod check;
 mod common;
 mod compare;
 mod contrib;
+mod diff;
 mod explain;
 mod foreign_text;
 mod generate;

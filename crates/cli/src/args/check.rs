@@ -1,6 +1,6 @@
 //! The arguments of `freehold check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, value_parser};
 use freehold::Order;
@@ -13,7 +13,7 @@ const CHECK_CODES: &str = "\
 Exit codes: 0 available now; 1 only after compaction or reclaim; 2 not before memory is freed or the
 machine reboots; 3 could not tell, which unusable arguments are too.";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = CHECK_CODES)]
 pub(crate) struct Check {
     /// The size of a block, such as 64K, 2M, 32M or 1G: a power of two times the machine's page size;
@@ -52,6 +52,14 @@ pub(crate) struct Check {
     pub(crate) page_size: Option<u64>,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
+}
+
+impl Check {
+    /// Returns the same of the machine below another root.
+    pub(crate) fn below(&self, root: &Path) -> Self {
+        let sensing = Sensing { root: root.to_owned(), ..self.sensing.clone() };
+        Self { sensing, ..self.clone() }
+    }
 }
 
 /// What is given back when the process that took it ends; `check --try` and `repair` start it.

@@ -10,6 +10,7 @@ use super::analyze::{self, Analyze};
 use super::blame::Blame;
 use super::check::{Check, GiveBack};
 use super::compare::Compare;
+use super::diff::{self, Diff};
 use super::explain::{self, Explain};
 use super::generate::Generate;
 use super::import::Import;
@@ -38,7 +39,7 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 done; 1 a bug in Freehold; 2 unusable arguments or input;
 3 this machine lacks something (root, tracefs, trace events, memory); 4 the output could not be written;
 5 the output is whole, but some runs of a sweep failed;
-65 `explain` found no report; 66 `explain` could not read the file.
+65 a file has nothing that the command looks for; 66 `explain` or `diff` could not read a file.
 `record` ends with the code of the recorded command, if that ended by itself.
 `check` and `repair` have those of monitoring plugins: see `freehold check --help`.";
 
@@ -70,6 +71,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).
     Blame(Blame),
+    /// Show what changed between two snapshots of free memory.
+    #[command(long_about = diff::LONG_ABOUT)]
+    Diff(Diff),
     /// Explain why an allocation failed, from the kernel's report: `dmesg | freehold explain`.
     #[command(long_about = explain::LONG_ABOUT)]
     Explain(Explain),

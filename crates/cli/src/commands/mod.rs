@@ -8,6 +8,7 @@ pub(super) mod blame;
 mod bounded_lists;
 pub(super) mod check;
 pub(super) mod compare;
+pub(super) mod diff;
 pub(super) mod explain;
 pub(super) mod generate;
 pub(super) mod give_back;

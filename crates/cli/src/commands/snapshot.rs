@@ -15,6 +15,7 @@ use freehold_monitor::text::Cap;
 use super::kernel_text::{KernelText, TextReader};
 use crate::args::{Snapshot, SnapshotFormat};
 use crate::exit::{Cause, Failure};
+use crate::machine_files::MachineFiles;
 use crate::output::{self, FinishedFile};
 
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
@@ -22,6 +23,8 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
         let what = anyhow!("--all is for `--format metrics`; add that, or leave --all out");
         return Err(Failure::new(Cause::Input, what));
     }
+    let files = MachineFiles::open(&args.sensing.root)?;
+    let args = &args.below(files.root());
     match args.format {
         SnapshotFormat::Metrics => metrics(args),
         SnapshotFormat::Json => json(args),

@@ -15,6 +15,7 @@ use freehold_linux::procfs::{copy_notes, read_zoneinfo};
 
 use crate::args::Check;
 use crate::exit::Failure;
+use crate::machine_files::MachineFiles;
 use crate::output;
 use crate::readings::Readings;
 
@@ -39,7 +40,9 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 }
 
 fn check(args: &Check) -> Result<u8, Failure> {
-    let root = args.sensing.root.as_path();
+    let files = MachineFiles::open(&args.sensing.root)?;
+    let args = &args.below(files.root());
+    let root = files.root();
     let zones = read_zoneinfo(root)?;
     let (asked, missing) = asked::request(&args.into(), root, &zones)?;
     let notes = copy_notes(root, args.page_size);
