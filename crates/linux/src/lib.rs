@@ -21,7 +21,7 @@ pub mod tracefs;
 
 pub use error::{Error, ParseError, PerfDataError, SinkError};
 pub use excerpt::Excerpt;
-pub use import::{ImportOptions, Imported, import};
+pub use import::{ImportOptions, Imported, import, read_events};
 pub use out_of_memory::end_without_memory;
 pub use record::{HeededSignals, Progress, RecordOptions, RecordReport, record, record_measured};
 pub use sink::{EventSink, MemorySink, RingOptions, RingSink, TraceSink};
