@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::KernelWrite(args) => return commands::repair::kernel_write(&args),
         Command::GiveBack(args) => return commands::give_back::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
+        Command::Fallbacks(args) => commands::fallbacks::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),

@@ -19,6 +19,7 @@ mod generate;
 mod manual;
 mod new_rule;
 mod outputs;
+mod pasted_traces;
 mod predict;
 mod readme;
 mod recorded_roots;

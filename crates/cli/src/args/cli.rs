@@ -12,6 +12,7 @@ use super::check::{Check, GiveBack};
 use super::compare::Compare;
 use super::diff::{self, Diff};
 use super::explain::{self, Explain};
+use super::fallbacks::{self, Fallbacks};
 use super::generate::Generate;
 use super::import::Import;
 use super::manual::{Completions, Man};
@@ -52,6 +53,9 @@ pub(crate) enum Command {
     /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
     #[command(long_about = analyze::LONG_ABOUT)]
     Analyze(Analyze),
+    /// Show which types take blocks from which, at which orders, and which task, from a trace or from a text.
+    #[command(long_about = fallbacks::LONG_ABOUT)]
+    Fallbacks(Fallbacks),
     /// Replay traces with every combination of settings, and write all measures as one Parquet file.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(Sweep),

@@ -10,6 +10,7 @@ pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod diff;
 pub(super) mod explain;
+pub(super) mod fallbacks;
 pub(super) mod generate;
 pub(super) mod give_back;
 pub(super) mod import;

@@ -1,12 +1,13 @@
 //! What a trace requires of any allocator: its events come in, in one pass; tables and pictures go out.
 //!
 //! An [`Analyzer`] takes the events, and its memory depends only on the machine's size. Nothing is replayed. `frames.rs` knows
-//! which request holds each frame; `requests.rs`, `histogram.rs`, `bursts.rs`, `timeline.rs` and `pageblocks.rs` count. Lifetimes
+//! which request holds each frame; `requests.rs`, `fallbacks.rs`, `histogram.rs`, `bursts.rs`, `timeline.rs` and `pageblocks.rs` count. Lifetimes
 //! are of pages: if a block is freed in parts, each page's life ends with its own part and counts for the request that allocated
 //! the block. `rows.rs`, `tables.rs` and `pictures.rs` render the result.
 
 mod analyzer;
 mod bursts;
+mod fallbacks;
 mod findings;
 mod frames;
 mod gfp_class;
@@ -22,6 +23,7 @@ mod timeline;
 
 pub use analyzer::Analyzer;
 pub use bursts::Burst;
+pub use fallbacks::{Fallback, FallbackCounter, FallbackTask, Fallbacks};
 pub use findings::{Analysis, CpuShare, Unseen};
 pub use histogram::{OCTAVES, rounded_up};
 pub use pageblocks::{Arrival, Mixture, Pageblocks, Scatter};
