@@ -14,7 +14,7 @@ use freehold_linux::pageblocks::{
 };
 use freehold_linux::procfs::{
     ProcessMemory, STAT_REFRESH, bounds_lists, read_every_counter, read_hugetlb_pools, read_processes,
-    read_slabinfo, read_vmallocinfo, read_zoneinfo,
+    read_slabinfo, read_vmallocinfo, read_zoneinfo, read_zones,
 };
 use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
@@ -22,7 +22,7 @@ use freehold_linux::sensor::{
 use freehold_monitor::verdict::{
     BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Supply, Verdict, judge,
 };
-use freehold_trace::ZoneSnapshot;
+use freehold_trace::{KernelTypes, ZoneSnapshot};
 
 use crate::pins::Pins;
 
@@ -37,6 +37,8 @@ pub(super) struct Readings {
     sensor: Option<BpfSensor>,
     /// What free blocks were read from.
     source: Source,
+    /// The kernel's migratetypes; none if free blocks have no types.
+    pub(super) kernel_types: KernelTypes,
     types: Option<PageblockTypes>,
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
@@ -62,7 +64,7 @@ impl Readings {
         let mut note = |error: Error| missing.push(error.to_string());
         // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
         // not be missing from the free blocks.
-        let zones = read_zoneinfo(root)?;
+        let zones = read_zones(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let lists = match &sensor {
             Some(_) => open_per_cpu().map_err(&mut note).ok(),
@@ -85,7 +87,7 @@ impl Readings {
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
         let mut damage = None;
         let free = by_bpf.map_or_else(|| free_blocks(root, &mut damage), Ok)?;
-        let (source, free) = (free.source, free.zones);
+        let (source, kernel_types, free) = (free.source, free.types, free.zones);
         let mut types = None;
         let mut slabs = HashMap::new();
         if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
@@ -116,6 +118,7 @@ impl Readings {
             map,
             sensor,
             source,
+            kernel_types,
             types,
             slabs,
             bounds_lists,

@@ -155,3 +155,49 @@ fn arrays_by_type_are_in_the_order_of_the_types() {
     let lists = zone["by_type"].as_array().expect("an array");
     assert_eq!((lists.len(), &lists[2][0]["blocks"]), (types.len(), &serde_json::json!(16)));
 }
+
+#[test]
+fn a_bug_report_in_one_file_is_a_machine() {
+    let report = root("excerpt-one-file/bugreport.txt");
+    let expected = [
+        "UNKNOWN: 5 free blocks of 16 KiB (order 2)",
+        "48645 free pages (190.0 MiB): Unmovable 45254, Reclaimable 3357, Movable 10, Reserve 22, CMA 2",
+        "blocks of order 2 in them: Reserve 5",
+        "727 pageblocks: Unmovable 362",
+        "columns end at order 4, so the numbers of larger blocks are unknown",
+        "bugreport.txt:/proc/zoneinfo is missing",
+    ];
+    says(&on(&report, "check", "--order 2"), 3, &expected);
+    says(&on(&report, "check", "--order 3"), 3, &["blocks of order 3 in them: none"]);
+    on(&report, "check", "").fails(3, &["blocks above order 4 are unknown", "--order 0 to 4"]);
+    let text = on(&report, "snapshot", "--sensor procfs").ok();
+    assert!(text.stdout.contains("type      Reserve      0      1      5      0      0"), "{}", text.stdout);
+    assert!(text.stderr.contains("bugreport.txt:/proc/pagetypeinfo is cut"), "{}", text.stderr);
+}
+
+#[test]
+fn an_archive_and_its_folder_are_a_machine() {
+    let made = folder();
+    let inner = made.path().join("sosreport-x/proc");
+    fs::create_dir_all(&inner).expect("a new folder");
+    let mut archive = Vec::new();
+    for name in ["buddyinfo", "zoneinfo", "meminfo", "pagetypeinfo"] {
+        let text = fs::read(root("root-damaged-pagetypeinfo").join("proc").join(name)).expect("a fixture");
+        fs::write(inner.join(name), &text).expect("a file");
+        let mut header = vec![0; 512];
+        let path = format!("sosreport-x/proc/{name}");
+        header[..path.len()].copy_from_slice(path.as_bytes());
+        header[124..135].copy_from_slice(format!("{:011o}", text.len()).as_bytes());
+        header[257..262].copy_from_slice(b"ustar");
+        archive.extend_from_slice(&header);
+        archive.extend_from_slice(&text);
+        archive.resize(archive.len().next_multiple_of(512), 0);
+    }
+    let tar = made.path().join("sosreport-x.tar");
+    fs::write(&tar, &archive).expect("a file");
+    says(&on(&tar, "check", "--order 10"), 0, &["29 are free"]);
+    says(&on(made.path(), "check", "--order 10"), 0, &["29 are free"]);
+    fs::write(&tar, &archive[..archive.len() / 2 + 100]).expect("a file");
+    let cut = on(&tar, "check", "--order 10");
+    assert_eq!((cut.code, cut.stdout.as_str()), (Some(3), ""), "{}", cut.stderr);
+}

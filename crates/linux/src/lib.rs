@@ -20,7 +20,7 @@ mod sink;
 pub mod tracefs;
 
 pub use error::{Error, ParseError, PerfDataError, SinkError};
-pub use excerpt::Excerpt;
+pub use excerpt::{Excerpt, open_log};
 pub use import::{ImportOptions, Imported, import, read_events};
 pub use out_of_memory::end_without_memory;
 pub use record::{HeededSignals, Progress, RecordOptions, RecordReport, record, record_measured};

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use freehold::Order;
 use freehold_linux::pageblocks::pageblock_order_with;
-use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo};
+use freehold_linux::procfs::{
+    nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo, read_free_lists,
+};
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
@@ -72,6 +74,7 @@ pub(super) fn request(
         Some(order) => page_bytes << order.get(),
         None => args.size.unwrap_or_else(|| page_bytes << pageblock_order_with(root, Some(page_bytes))),
     };
+    refuse_cut_columns(root, bytes, page_bytes)?;
     let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
     let asked = BlockRequest {
         order,
@@ -104,8 +107,30 @@ fn allowed_nodes(args: &Wanted, root: &Path) -> Result<(Option<BTreeSet<u32>>, O
 
 /// Returns the order of the buddy allocator's largest block.
 fn largest_order(root: &Path) -> Result<u8, Failure> {
-    let zones = read_buddyinfo(root)?;
-    Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get))
+    match read_buddyinfo(root) {
+        Ok(zones) => Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get)),
+        Err(error) => {
+            let lists = read_free_lists(root).ok();
+            let list = lists.as_ref().and_then(|lists| lists.zones.first()?.free.first());
+            list.map(|list| list.largest().get()).ok_or_else(|| error.into())
+        }
+    }
+}
+
+/// Fails if the request is for larger blocks than a copy of the free lists has columns for.
+fn refuse_cut_columns(root: &Path, bytes: u64, page_bytes: u64) -> Result<(), Failure> {
+    if root == Path::new("/") || read_buddyinfo(root).is_ok() {
+        return Ok(());
+    }
+    let cut = read_free_lists(root).ok().and_then(|lists| lists.cut_at());
+    match cut {
+        Some(order) if bytes > page_bytes << order => Err(refused(anyhow!(
+            "the numbers of blocks above order {order} are unknown: the columns of {} end there. Ask for a smaller size \
+             (--order 0 to {order}), or copy the whole file",
+            root.join("proc/pagetypeinfo").display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Fails if no zone of the machine is asked for.

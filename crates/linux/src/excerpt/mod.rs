@@ -8,7 +8,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::ftrace_text::{open_packed, unpack};
@@ -90,6 +90,58 @@ impl Excerpt {
         }
         Ok(())
     }
+}
+
+/// The starts of the names of kernel logs.
+const LOGS: [&str; 7] = ["dmesg", "messages", "syslog", "kern.log", "journalctl", "console", "last_kmsg"];
+
+/// Returns true if a path is that of a kernel log.
+fn is_log(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_packed = [".gz", ".xz", ".bz2", ".zst"].iter().any(|end| name.ends_with(end));
+    !is_packed && LOGS.iter().any(|log| name.starts_with(log))
+}
+
+/// Opens the kernel log that a path names: of a tar archive or of a folder all logs one after the other, otherwise the text. All of
+/// it may be compressed by xz or zstd, but single logs of a folder or of an archive may not.
+///
+/// # Errors
+/// If the file or the folder cannot be read.
+pub fn open_log(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+    let failed = |error| Error::io("read", path, error);
+    if path.is_dir() {
+        let mut logs = Vec::new();
+        find_logs(path, 0, &mut logs).map_err(failed)?;
+        if logs.is_empty() {
+            let what = format!("it has no kernel log, such as {}", LOGS.join(", "));
+            return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, what)));
+        }
+        logs.sort();
+        let all = logs.into_iter().filter_map(|log| fs::File::open(log).ok());
+        let chained =
+            all.fold(Box::new(io::empty()) as Box<dyn Read>, |before, log| Box::new(before.chain(log)));
+        return Ok(Box::new(io::BufReader::new(chained)));
+    }
+    let mut text = unpack(path, open_packed(path)?)?;
+    let is_archive = archive::is_header(text.fill_buf().map_err(failed)?);
+    Ok(if is_archive { Box::new(io::BufReader::new(archive::ArchivedLogs::new(text))) } else { text })
+}
+
+/// The most folders in folders, and the most logs, that are looked through.
+const MOST_DEPTH: u32 = 8;
+const MOST_LOGS: usize = 256;
+
+/// Adds the paths of the logs below a folder.
+fn find_logs(folder: &Path, depth: u32, logs: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
+        if kind.is_dir() && depth < MOST_DEPTH {
+            find_logs(&path, depth + 1, logs)?;
+        } else if kind.is_file() && logs.len() < MOST_LOGS && is_log(&path.to_string_lossy()) {
+            logs.push(path);
+        }
+    }
+    Ok(())
 }
 
 /// Reads a line without its end; `None` at the end of the file. Longer lines than a part's limit are cut.

@@ -21,6 +21,7 @@ pub fn copy_notes(root: &Path, page_size: Option<u64>) -> Vec<String> {
     }
     let assumed = [without_managed(root), assumed_page_size(root, page_size), header_note(root)];
     let mut notes: Vec<_> = assumed.into_iter().flatten().collect();
+    notes.extend(missing_zoneinfo(root));
     notes.extend(FILES_WITHOUT_END.iter().filter_map(|file| without_line_break(root, file)));
     notes.extend(Totals::read(root).contradiction());
     notes.extend(memory_contradiction(root, page_size));
@@ -77,8 +78,25 @@ pub fn header_note(root: &Path) -> Option<String> {
             "the table `Number of blocks type`, so pageblocks by type are unknown and lines may be cut off",
         );
     }
+    if let Some(order) = lists.cut_at() {
+        return Some(format!(
+            "{} is cut: its columns end at order {order}, so the numbers of larger blocks are unknown",
+            path.display()
+        ));
+    }
     (!lacks.is_empty()).then(|| {
         format!("{} lacks {}; copy the whole file to have both", path.display(), lacks.join(", and "))
+    })
+}
+
+/// Returns the note on a copy without zoneinfo.
+fn missing_zoneinfo(root: &Path) -> Option<String> {
+    let path = root.join("proc/zoneinfo");
+    (!path.exists()).then(|| {
+        format!(
+            "{} is missing: watermarks and reserves are unknown, so fewer blocks may be available",
+            path.display()
+        )
     })
 }
 

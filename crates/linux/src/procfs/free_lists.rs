@@ -32,7 +32,17 @@ pub struct ZoneFreeLists {
     pub blocks: Option<ByType<u64>>,
 }
 
+/// Kernels have at least this largest order, with the exception of few that have pages of 256 KiB.
+const SMALLEST_LARGEST_ORDER: usize = 8;
+
 impl FreeLists {
+    /// Returns the largest order that the columns have, if later columns are cut off; `None` if they are whole.
+    pub fn cut_at(&self) -> Option<u8> {
+        let orders = self.zones.first()?.free.first()?.len();
+        let least = self.pageblock_order.map_or(SMALLEST_LARGEST_ORDER, usize::from);
+        (orders <= least).then(|| (orders - 1) as u8)
+    }
+
     /// Returns the whole contents of the file.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ mod vmallocinfo;
 mod vmstat;
 mod zone_reserves;
 mod zoneinfo;
+mod zones;
 
 pub use allocinfo::{AllocationSite, counts_allocations, parse_allocinfo, read_allocinfo};
 pub use allowed_nodes::{ProcessNodes, nodes_of_cgroup, nodes_of_process};
@@ -50,6 +51,7 @@ pub use vmallocinfo::{VmallocCaller, parse_vmallocinfo, read_vmallocinfo};
 pub use vmstat::{parse_vmstat, read_every_counter, read_vmstat};
 pub use zone_reserves::{FreeReserves, ZoneReserves, read_zone_reserves};
 pub use zoneinfo::{parse_zoneinfo, read_zoneinfo};
+pub use zones::read_zones;
 
 pub(super) use frame_words::{FrameWords, WORD_BYTES, words};
 pub(super) use kpageflags::fold_kpageflags_file;

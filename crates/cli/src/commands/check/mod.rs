@@ -1,8 +1,9 @@
 //! `freehold check`: a verdict with its reason.
 //!
-//! `quick.rs` judges a random sample. `try_compaction.rs` compacts and `try_pool.rs` asks the hugetlb pool, to compare a forecast
+//! `by_type.rs` describes free memory of copies. `quick.rs` judges a random sample. `try_compaction.rs` compacts and `try_pool.rs` asks the hugetlb pool, to compare a forecast
 //! with the result.
 
+mod by_type;
 mod quick;
 mod report;
 mod try_compaction;
@@ -11,7 +12,7 @@ mod try_pool;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use freehold_linux::procfs::{copy_notes, read_zoneinfo};
+use freehold_linux::procfs::{copy_notes, read_zones};
 
 use crate::args::Check;
 use crate::exit::Failure;
@@ -22,6 +23,7 @@ use crate::readings::Readings;
 use super::asked;
 use super::repair_lock::RepairLock;
 
+use by_type::{free_by_type, without_watermarks};
 use report::{Report, Tried};
 use try_pool::Pool;
 
@@ -43,9 +45,9 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let files = MachineFiles::open(&args.sensing.root)?;
     let args = &args.below(files.root());
     let root = files.root();
-    let zones = read_zoneinfo(root)?;
+    let zones = read_zones(root)?;
     let (asked, missing) = asked::request(&args.into(), root, &zones)?;
-    let notes = copy_notes(root, args.page_size);
+    let mut notes = copy_notes(root, args.page_size);
     if args.quick {
         let verdict = quick::run(root, &zones, &asked)?;
         let told = report::told(verdict.action.as_ref(), &verdict.reason);
@@ -67,8 +69,15 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let lock = if args.try_it { Some(RepairLock::take(PATIENCE)?) } else { None };
     let mut readings = Readings::take(root, args.sensing.sensor.into(), &asked)?;
     readings.note(missing);
+    let has_watermarks = root.join("proc/zoneinfo").exists();
+    if !has_watermarks {
+        notes.extend(free_by_type(&readings, &asked));
+    }
     let cpu = if args.try_it && pool.is_none() { readings.calmest_cpu() } else { None };
-    let verdict = readings.judge(&asked, cpu);
+    let mut verdict = readings.judge(&asked, cpu);
+    if !has_watermarks {
+        without_watermarks(&mut verdict);
+    }
     let tried = match (args.try_it, pool) {
         (false, _) => None,
         (true, Some(pool)) => Some(Tried::Pool(pool.ask(&verdict)?)),
