@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod exit;
 mod load;
+mod machine_files;
 mod output;
 mod pins;
 mod readings;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::KernelWrite(args) => return commands::repair::kernel_write(&args),
         Command::GiveBack(args) => return commands::give_back::run(&args),
         Command::Analyze(args) => commands::analyze::run(&args),
+        Command::Fallbacks(args) => commands::fallbacks::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         }
         Command::Import(args) => commands::import::run(&args),
         Command::Blame(args) => commands::blame::run(&args),
+        Command::Diff(args) => commands::diff::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Trace(args) => commands::trace::run(&args),
         Command::Snapshot(args) => commands::snapshot::run(&args),

@@ -13,8 +13,8 @@ use freehold_linux::pageblocks::{
     read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    ProcessMemory, STAT_REFRESH, bounds_lists, page_bytes, read_every_counter, read_hugetlb_pools,
-    read_processes, read_slabinfo, read_vmallocinfo, read_zoneinfo,
+    ProcessMemory, STAT_REFRESH, bounds_lists, read_every_counter, read_hugetlb_pools, read_processes,
+    read_slabinfo, read_vmallocinfo, read_zoneinfo, read_zones,
 };
 use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
@@ -22,7 +22,7 @@ use freehold_linux::sensor::{
 use freehold_monitor::verdict::{
     BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Supply, Verdict, judge,
 };
-use freehold_trace::ZoneSnapshot;
+use freehold_trace::{KernelTypes, ZoneSnapshot};
 
 use crate::pins::Pins;
 
@@ -37,6 +37,8 @@ pub(super) struct Readings {
     sensor: Option<BpfSensor>,
     /// What free blocks were read from.
     source: Source,
+    /// The kernel's migratetypes; none if free blocks have no types.
+    pub(super) kernel_types: KernelTypes,
     types: Option<PageblockTypes>,
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
@@ -62,7 +64,7 @@ impl Readings {
         let mut note = |error: Error| missing.push(error.to_string());
         // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
         // not be missing from the free blocks.
-        let zones = read_zoneinfo(root)?;
+        let zones = read_zones(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let lists = match &sensor {
             Some(_) => open_per_cpu().map_err(&mut note).ok(),
@@ -83,8 +85,9 @@ impl Readings {
             recount_listed(root, map, &listed).map_err(&mut note).unwrap_or_default();
         }
         let by_bpf = sensor.as_mut().and_then(|sensor| sensor.read().map_err(|e| note(e.into())).ok());
-        let free = by_bpf.map_or_else(|| free_blocks(root), Ok)?;
-        let (source, free) = (free.source, free.zones);
+        let mut damage = None;
+        let free = by_bpf.map_or_else(|| free_blocks(root, &mut damage), Ok)?;
+        let (source, kernel_types, free) = (free.source, free.types, free.zones);
         let mut types = None;
         let mut slabs = HashMap::new();
         if let (Some(sensor), Some(map)) = (&mut sensor, &map) {
@@ -93,7 +96,7 @@ impl Readings {
             slabs = slabs_of(root, sensor, map, request).map_err(&mut note).unwrap_or_default();
         }
         let vmstat = read_every_counter(root).map_err(&mut note).unwrap_or_default();
-        let page_bytes = page_bytes(root).unwrap_or(4096);
+        let page_bytes = request.block_bytes >> request.order;
         let drains_lists = root.join(STAT_REFRESH).exists();
         let wanted = |zone: &ZonePageblocks| request.wants(zone.node, &zone.name);
         let names = Names {
@@ -108,12 +111,14 @@ impl Readings {
         };
         let (mobility, ranges) = (mobility(root), range_rules(root));
         let bounds_lists = bounds_lists(root);
+        missing.extend(damage);
         Ok(Self {
             zones,
             free,
             map,
             sensor,
             source,
+            kernel_types,
             types,
             slabs,
             bounds_lists,
@@ -133,7 +138,7 @@ impl Readings {
     pub(super) fn free_again(&mut self, root: &Path) -> Result<Vec<ZoneFreeBlocks>, Error> {
         match &mut self.sensor {
             Some(sensor) if self.source == Source::Bpf => Ok(sensor.read()?.zones),
-            _ => Ok(free_blocks(root)?.zones),
+            _ => Ok(free_blocks(root, &mut None)?.zones),
         }
     }
 
@@ -310,7 +315,11 @@ fn range_rules(root: &Path) -> RangeRules {
     RangeRules::of_release(read("kernel/osrelease").trim(), movable_zone)
 }
 
-/// Reads free blocks from `/proc`, by type where this user may: blocks of reserves are no request's.
-fn free_blocks(root: &Path) -> Result<FreeBlocks, Error> {
-    Sensor::open(root, Choice::Procfs, Ration::ByCost)?.read()
+/// Reads free blocks from `/proc`, by type where this user may: blocks of reserves are no request's. Sets `damage` if their
+/// types do not parse.
+fn free_blocks(root: &Path, damage: &mut Option<String>) -> Result<FreeBlocks, Error> {
+    let mut sensor = Sensor::open(root, Choice::Procfs, Ration::ByCost)?;
+    let free = sensor.read()?;
+    *damage = sensor.damage().map(|why| format!("types of free blocks: {why}"));
+    Ok(free)
 }

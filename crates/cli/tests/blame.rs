@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{Ran, finish, folder, freehold};
+use crate::common::{Ran, finish, folder, freehold, run};
 
 const SLAB: u64 = 1 << 7;
 const BUDDY: u64 = 1 << 10;
@@ -202,4 +202,27 @@ fn what_cannot_be_is_refused() {
     assert!(ran.stdout.contains("allocations are not watched"), "{}", ran.stdout);
     fs::remove_file(root.path().join("proc/kpageflags")).expect("a file");
     blame(root.path(), "").fails(69, &["kpageflags"]);
+}
+
+/// A dump of one record, as a report on linux-kernel has it.
+const DUMP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/page-owner-alone.txt");
+
+#[test]
+fn a_dump_of_page_owner_needs_no_other_file() {
+    let text = run(["blame", "--page-owner", DUMP]).ok().stdout;
+    let first = "1 pageblock of type CMA contains 512 Unmovable pages of nf_ct_alloc_hashtable (pid 1, 1.07 s after boot).";
+    assert!(text.starts_with(first), "{text}");
+    assert!(text.contains("Nothing is known of pages without a record"), "{text}");
+    let json = run(["blame", "--json", "--page-owner", DUMP]).ok().json();
+    assert_eq!((&json["records"], &json["pageblock_pages"]), (&1.into(), &512.into()));
+    assert_eq!(json["rows"][0]["function"], "nf_ct_alloc_hashtable");
+}
+
+#[test]
+fn a_text_without_records_is_no_dump() {
+    let zoneinfo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/pasted-traces/zoneinfo");
+    run(["blame", "--page-owner", zoneinfo])
+        .fails(65, &["no record of page_owner", "/sys/kernel/debug/page_owner"]);
+    run(["blame", "--page-owner", "/no/such/file"]).fails(66, &["cannot read /no/such/file"]);
+    run(["blame", "--page-owner", DUMP, "--duration", "5"]).fails(64, &["cannot be used with"]);
 }

@@ -40,3 +40,37 @@ fn texts_without_a_report_say_what_was_looked_for() {
     run(["explain", "/nowhere/log"]).fails(66, &["cannot read /nowhere/log"]);
     run(["explain", folder.path().to_str().unwrap()]).fails(66, &["cannot read"]);
 }
+
+/// An entry of a tar archive.
+fn archived(path: &str, text: &[u8]) -> Vec<u8> {
+    let mut entry = vec![0; 512];
+    entry[..path.len()].copy_from_slice(path.as_bytes());
+    entry[124..135].copy_from_slice(format!("{:011o}", text.len()).as_bytes());
+    entry[257..262].copy_from_slice(b"ustar");
+    entry.extend_from_slice(text);
+    entry.resize(entry.len().next_multiple_of(512), 0);
+    entry
+}
+
+#[test]
+fn logs_are_found_in_folders_and_archives() {
+    let whole = run(["explain", CASE]).ok().stdout;
+    let report = std::fs::read(CASE).unwrap();
+    let made = folder();
+    let logs = made.path().join("sosreport-x/sos_commands/kernel");
+    std::fs::create_dir_all(&logs).unwrap();
+    std::fs::write(logs.join("dmesg_-T"), &report).unwrap();
+    std::fs::write(made.path().join("sosreport-x/version.txt"), "4.5").unwrap();
+    assert_eq!(run(["explain", made.path().to_str().unwrap()]).ok().stdout, whole);
+    let archive = made.path().join("sosreport-x.tar");
+    let entries =
+        [archived("x/proc/meminfo", b"MemTotal: 1 kB\n"), archived("x/var/log/messages", &report)].concat();
+    std::fs::write(&archive, entries).unwrap();
+    assert_eq!(run(["explain", archive.to_str().unwrap()]).ok().stdout, whole);
+}
+
+#[test]
+fn a_file_with_free_blocks_alone_names_the_command_for_it() {
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/roots/excerpt-one-file/bugreport.txt");
+    run(["explain", text]).fails(65, &["no report of a failed allocation", "freehold snapshot --root"]);
+}

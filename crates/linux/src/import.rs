@@ -78,8 +78,13 @@ pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<Impor
     let mut take = |event: Event| importer.take(event);
     let imported = match source {
         Source::Text(mut text) => {
-            let reading =
-                TextOptions { pfn_radix: options.pfn_radix, types, largest, ..TextOptions::default() };
+            let reading = TextOptions {
+                pfn_radix: options.pfn_radix,
+                types,
+                largest,
+                kernel_release: options.kernel_release.clone(),
+                ..TextOptions::default()
+            };
             let counts = read_text_events(&options.source, &mut *text, &reading, &mut take)?;
             if counts.events == 0 {
                 return Err(Error::NoEvents { file: options.source.clone(), lines: counts.lines });
@@ -94,6 +99,31 @@ pub fn import(options: &ImportOptions, sink: &mut dyn EventSink) -> Result<Impor
     let snapshot = end.map(|pagetypeinfo| Snapshot { time_ns: last_ns, pagetypeinfo, ..Snapshot::default() });
     sink.end(&Ending { snapshot, lost_by_cpu, ..Ending::default() }).map_err(Error::Sink)?;
     Ok(imported)
+}
+
+/// Reads the events of a text or a file of `perf record`, without the machine that they are of.
+///
+/// # Errors
+///
+/// Those of [`read_text_events`] and [`PerfData`], [`Error::NoEvents`], and every one of `take`.
+pub fn read_events(
+    path: &Path,
+    options: &TextOptions,
+    take: &mut dyn FnMut(Event) -> Result<(), Error>,
+) -> Result<Imported, Error> {
+    match Source::open(path)? {
+        Source::Text(mut text) => {
+            let counts = read_text_events(path, &mut *text, options, take)?;
+            if counts.events == 0 {
+                return Err(Error::NoEvents { file: path.to_owned(), lines: counts.lines });
+            }
+            Ok(Imported::Text(counts))
+        }
+        Source::PerfData(file) => {
+            let reading = PerfOptions { types: options.types.clone(), largest: options.largest };
+            Ok(Imported::PerfData(file.read_events(&reading, take)?))
+        }
+    }
 }
 
 /// What is imported, before its events are read.

@@ -5,6 +5,7 @@ pub mod blame;
 mod clock;
 mod error;
 mod events;
+mod excerpt;
 pub mod ftrace_text;
 mod import;
 mod out_of_memory;
@@ -19,7 +20,8 @@ mod sink;
 pub mod tracefs;
 
 pub use error::{Error, ParseError, PerfDataError, SinkError};
-pub use import::{ImportOptions, Imported, import};
+pub use excerpt::{Excerpt, open_log};
+pub use import::{ImportOptions, Imported, import, read_events};
 pub use out_of_memory::end_without_memory;
 pub use record::{HeededSignals, Progress, RecordOptions, RecordReport, record, record_measured};
 pub use sink::{EventSink, MemorySink, RingOptions, RingSink, TraceSink};

@@ -13,7 +13,7 @@ use crate::pageblocks::{
     KnownTypes, Pace, PageblockMap, PageblockTypes, PerCpuFrames, Survey, Surveyed, Unflagged,
 };
 use crate::procfs::{
-    Machine, Pressure, page_bytes, read_every_counter, read_machine, read_pressure, read_zoneinfo,
+    Machine, Pressure, copy_notes, read_every_counter, read_machine, read_pressure, read_zoneinfo,
 };
 use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
 
@@ -45,8 +45,8 @@ pub struct Sampler {
     survey: Surveying,
     types: Types,
     lists: Lists,
-    /// What is taken for granted of the machine, as its files do not tell.
-    assumed: Option<String>,
+    /// What is assumed of a machine whose files are a copy, and where they contradict each other.
+    copied: Vec<String>,
 }
 
 /// The pause after a reading of pageblocks' types, or of per-CPU lists, in times of how long it took.
@@ -117,13 +117,7 @@ impl Sampler {
     pub fn open(root: &Path, choice: Choice) -> Result<Self, Error> {
         let sensor = Sensor::open(root, choice, Ration::ByCost)?;
         let machine = read_machine(root)?;
-        let assumed = page_bytes(root).is_none().then(|| {
-            format!(
-                "pages are taken for pages of {} KiB: neither {} nor zoneinfo and meminfo tell their size",
-                machine.page_bytes >> 10,
-                root.join("proc/self/smaps").display()
-            )
-        });
+        let copied = copy_notes(root, None);
         Ok(Self {
             root: root.to_owned(),
             sensor,
@@ -131,8 +125,18 @@ impl Sampler {
             survey: Surveying::No,
             types: Types::default(),
             lists: Lists::default(),
-            assumed,
+            copied,
         })
+    }
+
+    /// Names the size of a page, for files that do not say it.
+    #[must_use]
+    pub fn with_page_size(mut self, bytes: Option<u64>) -> Self {
+        if let Some(bytes) = bytes {
+            self.machine.page_bytes = bytes;
+            self.copied = copy_notes(&self.root, Some(bytes));
+        }
+        self
     }
 
     /// Makes every later sample read a part of `/proc/kpageflags`. After the first round this takes a
@@ -154,7 +158,7 @@ impl Sampler {
         let free = self.sensor.read()?;
         let mut notes = self.sensor.notes();
         notes.extend(self.machine.missing(&self.root));
-        notes.extend(self.assumed.clone());
+        notes.extend_from_slice(&self.copied);
         let zones = or_note(read_zoneinfo(&self.root), &mut notes);
         let counters = or_note(read_every_counter(&self.root), &mut notes);
         let pressure = or_note(read_pressure(&self.root).map(Some), &mut notes);

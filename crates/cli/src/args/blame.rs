@@ -24,6 +24,10 @@ pub(crate) struct Blame {
     /// `page_owner` and neither is given, nothing is watched.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
+    /// Sum up this dump of `page_owner` by pageblock and code, and read nothing else; `-` is standard input.
+    #[arg(long, value_name = "FILE",
+        conflicts_with_all = ["duration", "older", "size", "order", "node", "zone", "folded", "root", "sensor", "command"])]
+    pub(crate) page_owner: Option<PathBuf>,
     /// Leave out pages that were allocated less than this many seconds ago.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS", default_value = "1")]
     pub(crate) older: Duration,

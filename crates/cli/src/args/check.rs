@@ -1,6 +1,6 @@
 //! The arguments of `freehold check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use freehold::Order;
@@ -8,13 +8,14 @@ use freehold::Order;
 use super::common::parse_order;
 use super::monitor::Sensing;
 use super::need::Need;
+use super::page_size::parse_page_size;
 
 const CHECK_CODES: &str = "\
 Exit codes, as monitoring plugins have them: 0 OK, available now; 1 WARNING, only after
 compaction or reclaim; 2 CRITICAL, only after memory is freed; 3 UNKNOWN, also for
 arguments or input that cannot be used.";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = CHECK_CODES)]
 pub(crate) struct Check {
     /// How many blocks of which size, such as 2M=500, 64K=20 or 1G=4; 2M is one block, 500 are huge pages.
@@ -44,8 +45,19 @@ pub(crate) struct Check {
     /// Read a random sample of memory for about a second, and print confidence intervals.
     #[arg(long, conflicts_with = "verify")]
     pub(crate) quick: bool,
+    /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
+    #[arg(long, value_parser = parse_page_size, value_name = "SIZE", requires = "root")]
+    pub(crate) page_size: Option<u64>,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
+}
+
+impl Check {
+    /// Returns the same of the machine below another root.
+    pub(crate) fn below(&self, root: &Path) -> Self {
+        let sensing = Sensing { root: root.to_owned(), ..self.sensing.clone() };
+        Self { sensing, ..self.clone() }
+    }
 }
 
 /// What is given back when the process that took it ends; `check --verify` and `repair` start it.

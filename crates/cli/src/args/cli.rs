@@ -10,7 +10,9 @@ use super::analyze::{self, Analyze};
 use super::blame::Blame;
 use super::check::{Check, GiveBack};
 use super::compare::Compare;
+use super::diff::{self, Diff};
 use super::explain::{self, Explain};
+use super::fallbacks::{self, Fallbacks};
 use super::generate::Generate;
 use super::import::Import;
 use super::manual::{Completions, Man};
@@ -44,6 +46,9 @@ pub(crate) enum Command {
     /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
     #[command(long_about = analyze::LONG_ABOUT)]
     Analyze(Analyze),
+    /// Show which types take blocks from which, at which orders, and which task, from a trace or from a text.
+    #[command(long_about = fallbacks::LONG_ABOUT)]
+    Fallbacks(Fallbacks),
     /// Replay traces with every combination of settings, and write all measures as one Parquet file.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(Sweep),
@@ -58,6 +63,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).
     Blame(Blame),
+    /// Show what changed between two snapshots of free memory.
+    #[command(long_about = diff::LONG_ABOUT)]
+    Diff(Diff),
     /// Explain why an allocation failed, from the kernel's report: `dmesg | freehold explain`.
     #[command(long_about = explain::LONG_ABOUT)]
     Explain(Explain),

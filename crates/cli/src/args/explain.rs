@@ -9,7 +9,8 @@ Explain why an allocation failed, from the kernel's own report: a page allocatio
 failure of vmalloc, CMA, a pool of huge pages or a slab cache.
 
 The text may come from dmesg, journalctl, a syslog, a serial console or a quoted mail; lines that belong to no \
-report are skipped. Memory does not grow with the length of the log. If it has several reports, a table of \
+report are skipped. Of a folder or a tar archive of a support tool the kernel logs are read: dmesg, messages, syslog, \
+journalctl and their like. Memory does not grow with the length of the log. If it has several reports, a table of \
 their kinds comes first, then the answer to the newest.
 
 The answer's first two lines name the class: shortage, fragmentation, reserve, lowmem, node policy, cgroup \
@@ -19,7 +20,7 @@ Exit codes: 0 explained, also if undecided; 65 the text has no report; 66 the fi
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// The log; `-` or nothing: standard input.
+    /// The log, also as .xz or .zst, or a folder or a tar archive with logs; `-` or nothing: standard input.
     #[arg(default_value = "-", hide_default_value = true)]
     pub(crate) file: PathBuf,
     /// Print JSON.

@@ -1,7 +1,7 @@
 //! The arguments of the commands that read a machine.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -10,15 +10,17 @@ use freehold_monitor::threshold::Threshold;
 use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 
 use super::common::parse_seconds;
+use super::page_size::parse_page_size;
 
 /// Which machine is read, and how.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Sensing {
     /// What free blocks are read from.
     #[arg(long, value_enum, default_value_t = SensorChoice::Auto)]
     pub(crate) sensor: SensorChoice,
-    /// Read the files of a machine below this folder instead of this machine's.
-    #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
+    /// Read the files of a machine below this folder instead of this machine's. `check` and `snapshot` also take a bug report, a
+    /// tar archive of a support tool, or one of the files.
+    #[arg(long, value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
 }
 
@@ -43,7 +45,7 @@ impl From<SensorChoice> for Choice {
     }
 }
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = SNAPSHOT_HELP)]
 pub(crate) struct Snapshot {
     #[command(flatten)]
@@ -51,6 +53,9 @@ pub(crate) struct Snapshot {
     /// In which form.
     #[arg(long, value_enum, default_value_t = SnapshotFormat::Pagetypeinfo)]
     pub(crate) format: SnapshotFormat,
+    /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
+    #[arg(long, value_parser = parse_page_size, value_name = "SIZE", requires = "root")]
+    pub(crate) page_size: Option<u64>,
     /// Print numbers above 100 000 as they are, where the kernel prints >100000.
     #[arg(long)]
     pub(crate) exact: bool,
@@ -66,6 +71,14 @@ pub(crate) struct Snapshot {
     /// With --format metrics, every series, by zone, order and migratetype, too.
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+impl Snapshot {
+    /// Returns the same of the machine below another root.
+    pub(crate) fn below(&self, root: &Path) -> Self {
+        let sensing = Sensing { root: root.to_owned(), ..self.sensing.clone() };
+        Self { sensing, ..self.clone() }
+    }
 }
 
 const SNAPSHOT_HELP: &str = "\

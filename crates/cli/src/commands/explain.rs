@@ -1,11 +1,11 @@
 //! `freehold explain`: why an allocation failed, by the kernel's own report.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::path::Path;
 
 use anyhow::anyhow;
 use freehold_explain::{Answer, Log};
+use freehold_linux::{Excerpt, open_log};
 
 use crate::args::Explain;
 use crate::exit::{Cause, Failure};
@@ -15,23 +15,39 @@ use crate::output;
 const BUFFER: usize = 1 << 16;
 
 pub(crate) fn run(args: &Explain) -> Result<(), Failure> {
-    let log = read(&args.file).map_err(|error| {
-        let context = format!("cannot read {}", name(&args.file));
-        Failure::new(Cause::NoInput, anyhow::Error::new(error).context(context))
-    })?;
+    let log = read(&args.file)?;
     let Some(answer) = Answer::new(&log) else {
-        return Err(Failure::new(Cause::Data, anyhow!("{}: {}", name(&args.file), log.nothing_found())));
+        let (name, nothing) = (name(&args.file), log.nothing_found());
+        let other = other_command(&args.file);
+        return Err(Failure::new(Cause::Data, anyhow!("{name}: {nothing}{other}")));
     };
     if args.json { output::print_json(&answer.json()) } else { output::print(&answer.text()) }
 }
 
-fn read(file: &Path) -> io::Result<Log> {
-    let input: Box<dyn BufRead> = if file == Path::new("-") {
-        Box::new(BufReader::with_capacity(BUFFER, io::stdin().lock()))
-    } else {
-        Box::new(BufReader::with_capacity(BUFFER, File::open(file)?))
+fn read(file: &Path) -> Result<Log, Failure> {
+    let failed = |error| {
+        let context = format!("cannot read {}", name(file));
+        Failure::new(Cause::NoInput, anyhow::Error::new(error).context(context))
     };
-    Log::read(input)
+    if file == Path::new("-") {
+        return Log::read(BufReader::with_capacity(BUFFER, io::stdin().lock())).map_err(failed);
+    }
+    let text = open_log(file).map_err(|error| Failure::new(Cause::NoInput, error))?;
+    Log::read(text).map_err(failed)
+}
+
+/// Returns a sentence on the command that reads a file without a report, if it has a machine's free memory.
+fn other_command(file: &Path) -> String {
+    let has_free_memory =
+        file.is_file() && Excerpt::read(file).is_ok_and(|excerpt| excerpt.has_free_memory());
+    let place = file.display();
+    if has_free_memory || file.join("proc").is_dir() {
+        format!(
+            ". It has free blocks by zone: see `freehold check --order 3 --root {place}` and `freehold snapshot --root {place}`"
+        )
+    } else {
+        String::new()
+    }
 }
 
 fn name(file: &Path) -> String {

@@ -1,5 +1,6 @@
 //! `freehold import`: turns what another tracer wrote into a trace.
 
+use freehold_linux::ftrace_text::TextCounts;
 use freehold_linux::{ImportOptions, Imported, TraceSink, import};
 use freehold_trace::WriteOptions;
 
@@ -33,6 +34,9 @@ pub(crate) fn run(args: &Import) -> Result<(), Failure> {
                 "{name}: {} events from {} lines of {source}; {} lines of other events, {} events lost",
                 counts.events, counts.lines, counts.other_lines, counts.lost
             ));
+            for note in notes_of(&counts) {
+                output::note(&note);
+            }
             if counts.cut_off {
                 output::note(&format!("{source} ends in the middle of a line, which was left out"));
             }
@@ -43,4 +47,28 @@ pub(crate) fn run(args: &Import) -> Result<(), Failure> {
         )),
     }
     Ok(())
+}
+
+/// Returns what a user should know of the text's flags and frees, a sentence each.
+fn notes_of(counts: &TextCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    let events = match counts.numeric_flags {
+        1 => "1 event".to_owned(),
+        many => format!("{many} events"),
+    };
+    if counts.numeric_flags > 0 && counts.knows_bits {
+        notes.push(format!("the flags of {events} are numbers, read by the bits of --kernel-release"));
+    } else if counts.numeric_flags > 0 {
+        notes.push(format!(
+            "the flags of {events} are numbers without names and remain unknown: name the kernel by --kernel-release, which \
+             tells the bits of Linux 6.10 and later"
+        ));
+    }
+    let left_out = "as kernels before 2.6.34 print them, and left out";
+    match counts.repeated_frees {
+        0 => {}
+        1 => notes.push(format!("1 free repeats the line before it, {left_out}")),
+        many => notes.push(format!("{many} frees repeat the lines before them, {left_out}")),
+    }
+    notes
 }

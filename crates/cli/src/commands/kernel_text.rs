@@ -1,9 +1,10 @@
 //! The kernel's own texts of free blocks, from the sensor alone.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use freehold_linux::Error;
+use freehold_linux::procfs::header_note;
 use freehold_linux::sensor::{Choice, FreeBlocks, Ration, Sensor, Source};
 use freehold_monitor::text::{Cap, Missing, Part, buddyinfo, pagetypeinfo};
 
@@ -21,6 +22,7 @@ pub(super) enum KernelText {
 
 /// Reads a text again and again.
 pub(super) struct TextReader {
+    root: PathBuf,
     sensor: Sensor,
     text: KernelText,
     cap: Cap,
@@ -35,7 +37,7 @@ impl TextReader {
     /// Those of [`Sensor::open`].
     pub(super) fn open(root: &Path, choice: Choice, text: KernelText, cap: Cap) -> Result<Self, Error> {
         let sensor = Sensor::open(root, choice, Ration::ByCost)?;
-        Ok(Self { sensor, text, cap, told: false })
+        Ok(Self { root: root.to_owned(), sensor, text, cap, told: false })
     }
 
     /// Returns the text of this moment. The first that lacks pageblocks by type is noted.
@@ -46,28 +48,41 @@ impl TextReader {
         let free = self.sensor.read_with_pageblocks()?;
         match pagetypeinfo(&free, self.cap, Part::Whole) {
             Err(Missing::Pageblocks) => {}
-            other => return other.map_err(|_| without_types(&free)),
+            other => return other.map_err(|_| self.without_types(&free)),
         }
         if !std::mem::replace(&mut self.told, true) {
-            output::note(
-                "freehold: the number of pageblocks by type is left out: this kernel does not tell where it keeps \
-                 their types; `--sensor procfs` reads it with the zone lock held",
-            );
+            output::note(match free.source {
+                Source::Bpf => {
+                    "freehold: the number of pageblocks by type is left out: this kernel does not tell where it \
+                     keeps their types; `--sensor procfs` reads it with the zone lock held"
+                }
+                _ => "freehold: the number of pageblocks by type is left out, as the file lacks it",
+            });
         }
-        pagetypeinfo(&free, self.cap, Part::FreeBlocks).map_err(|_| without_types(&free))
+        pagetypeinfo(&free, self.cap, Part::FreeBlocks).map_err(|_| self.without_types(&free))
     }
 
     /// Returns what cannot be read, and what it is read from instead.
     pub(super) fn notes(&self) -> Vec<String> {
-        self.sensor.notes()
+        let mut notes = self.sensor.notes();
+        if self.text == KernelText::Pagetypeinfo {
+            notes.extend(header_note(&self.root));
+        }
+        notes
     }
-}
 
-fn without_types(free: &FreeBlocks) -> Failure {
-    let from = free.source.name();
-    let remedy = match free.source {
-        Source::Bpf => "ask for `--format buddyinfo`",
-        Source::Pagetypeinfo | Source::Buddyinfo => "run as root, or ask for `--format buddyinfo`",
-    };
-    Failure::new(Cause::Machine, anyhow!("free blocks by migratetype cannot be read from {from}; {remedy}"))
+    fn without_types(&self, free: &FreeBlocks) -> Failure {
+        if let Some(damage) = self.sensor.damage() {
+            return Failure::new(Cause::Data, anyhow!("free blocks by migratetype cannot be read: {damage}"));
+        }
+        let from = free.source.name();
+        let remedy = match free.source {
+            Source::Bpf => "ask for `--format buddyinfo`",
+            Source::Pagetypeinfo | Source::Buddyinfo => "run as root, or ask for `--format buddyinfo`",
+        };
+        Failure::new(
+            Cause::Machine,
+            anyhow!("free blocks by migratetype cannot be read from {from}; {remedy}"),
+        )
+    }
 }

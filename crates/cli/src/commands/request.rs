@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use freehold::Order;
-use freehold_linux::pageblocks::pageblock_order;
-use freehold_linux::procfs::{nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo};
+use freehold_linux::pageblocks::pageblock_order_with;
+use freehold_linux::procfs::{
+    nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo, read_free_lists,
+};
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
@@ -21,6 +23,7 @@ pub(super) struct BlockNeed {
     for_pid: Option<u32>,
     for_cgroup: Option<PathBuf>,
     zone: Option<String>,
+    page_size: Option<u64>,
 }
 
 impl From<&Check> for BlockNeed {
@@ -32,6 +35,7 @@ impl From<&Check> for BlockNeed {
             for_pid: args.for_pid,
             for_cgroup: args.for_cgroup.clone(),
             zone: args.zone.clone(),
+            page_size: args.page_size,
         }
     }
 }
@@ -39,8 +43,15 @@ impl From<&Check> for BlockNeed {
 impl From<&Repair> for BlockNeed {
     fn from(args: &Repair) -> Self {
         let zone = args.zone.clone();
-        let (order, for_pid, for_cgroup) = (None, None, None);
-        Self { need: args.need, order, node: args.node, for_pid, for_cgroup, zone }
+        Self {
+            need: args.need,
+            order: None,
+            node: args.node,
+            for_pid: None,
+            for_cgroup: None,
+            zone,
+            page_size: None,
+        }
     }
 }
 
@@ -59,12 +70,13 @@ pub(super) fn request(
         )));
     }
     let (allowed, missing) = allowed_nodes(args, root)?;
-    let page_bytes = page_bytes(root).unwrap_or(4096);
+    let page_bytes = args.page_size.or_else(|| page_bytes(root)).unwrap_or(4096);
     let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = match args.order {
         Some(order) => page_bytes << order.get(),
-        None => args.need.size.unwrap_or_else(|| page_bytes << pageblock_order(root)),
+        None => args.need.size.unwrap_or_else(|| page_bytes << pageblock_order_with(root, Some(page_bytes))),
     };
+    refuse_cut_columns(root, bytes, page_bytes)?;
     let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
     let request = BlockRequest {
         order,
@@ -97,8 +109,30 @@ fn allowed_nodes(args: &BlockNeed, root: &Path) -> Result<(Option<BTreeSet<u32>>
 
 /// Returns the order of the buddy allocator's largest block.
 fn largest_order(root: &Path) -> Result<u8, Failure> {
-    let zones = read_buddyinfo(root)?;
-    Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get))
+    match read_buddyinfo(root) {
+        Ok(zones) => Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get)),
+        Err(error) => {
+            let lists = read_free_lists(root).ok();
+            let list = lists.as_ref().and_then(|lists| lists.zones.first()?.free.first());
+            list.map(|list| list.largest().get()).ok_or_else(|| error.into())
+        }
+    }
+}
+
+/// Fails if the request is for larger blocks than a copy of the free lists has columns for.
+fn refuse_cut_columns(root: &Path, bytes: u64, page_bytes: u64) -> Result<(), Failure> {
+    if root == Path::new("/") || read_buddyinfo(root).is_ok() {
+        return Ok(());
+    }
+    let cut = read_free_lists(root).ok().and_then(|lists| lists.cut_at());
+    match cut {
+        Some(order) if bytes > page_bytes << order => Err(refused(anyhow!(
+            "the numbers of blocks above order {order} are unknown: the columns of {} end there. Ask for a smaller size \
+             (--order 0 to {order}), or copy the whole file",
+            root.join("proc/pagetypeinfo").display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Fails if no zone of the machine is asked for.

@@ -15,6 +15,7 @@ use freehold_monitor::text::Cap;
 use super::kernel_text::{KernelText, TextReader};
 use crate::args::{Snapshot, SnapshotFormat};
 use crate::exit::{Cause, Failure};
+use crate::machine_files::MachineFiles;
 use crate::output::{self, FinishedFile};
 
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
@@ -22,6 +23,8 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
         let what = anyhow!("--all is for `--format metrics`; add that, or leave --all out");
         return Err(Failure::new(Cause::Usage, what));
     }
+    let files = MachineFiles::open(&args.sensing.root)?;
+    let args = &args.below(files.root());
     match args.format {
         SnapshotFormat::Metrics => metrics(args),
         SnapshotFormat::Json => json(args),
@@ -31,7 +34,7 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
 }
 
 fn json(args: &Snapshot) -> Result<(), Failure> {
-    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    let mut sampler = sampler(args)?;
     follow(args, |follows| {
         let sample = sampler.sample()?;
         let model = Model::new(sampler.machine(), None, &sample);
@@ -42,6 +45,11 @@ fn json(args: &Snapshot) -> Result<(), Failure> {
         }
         Ok(format!("{}\n", output::json(&model)?))
     })
+}
+
+fn sampler(args: &Snapshot) -> Result<Sampler, Failure> {
+    let sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    Ok(sampler.with_page_size(args.page_size))
 }
 
 fn text(args: &Snapshot, text: KernelText) -> Result<(), Failure> {
@@ -67,7 +75,7 @@ fn metrics(args: &Snapshot) -> Result<(), Failure> {
         }
         (None, None) => {}
     }
-    let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
+    let mut sampler = sampler(args)?;
     sampler.survey_pageblocks(if args.follow.is_some() { Pace::Unseen } else { Pace::AtOnce });
     let mut textfile = Textfile::new(sampler.machine().clone(), args.follow);
     let series = if args.all { Series::All } else { Series::Default };

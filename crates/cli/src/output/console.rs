@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 use freehold_linux::procfs::read_processors;
@@ -11,14 +12,28 @@ use freehold_measure::{Environment, Table, foreign};
 
 use crate::exit::{Cause, Failure};
 
+/// A path in messages, and what is printed in its place.
+static RENAMED: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// Prints `name` for `path` from now on, where `path` is of no use to a reader.
+pub(crate) fn print_path_as(path: &Path, name: String) {
+    let mut renamed = RENAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    renamed.push((path.display().to_string(), name));
+}
+
+fn renamed(text: &str) -> String {
+    let renamed = RENAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    renamed.iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
+}
+
 /// Prints a text to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    put(&foreign::lines(text))
+    put(&foreign::lines(&renamed(text)))
 }
 
 /// Prints JSON to standard output.
 pub(crate) fn print_json_text(text: &str) -> Result<(), Failure> {
-    put(&foreign::json(text))
+    put(&foreign::json(&renamed(text)))
 }
 
 fn put(text: &str) -> Result<(), Failure> {
@@ -42,7 +57,7 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
 
 /// Prints a message of one line to standard error. A failure to do so is ignored.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", foreign::one_line(text));
+    let _ = writeln!(io::stderr(), "{}", foreign::one_line(&renamed(text)));
 }
 
 /// Prints to standard error what could not be read of a machine.

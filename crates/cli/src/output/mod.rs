@@ -4,7 +4,9 @@
 mod console;
 mod write;
 
-pub(super) use console::{csv, environment, json, note, notes, print, print_json, print_json_text, report};
+pub(super) use console::{
+    csv, environment, json, note, notes, print, print_json, print_json_text, print_path_as, report,
+};
 pub(super) use write::{
     FinishedFile, FinishedFolder, GrowingFile, cannot_create, open_locked, refuse_input, remove_litter,
     sync_folder_of, unnamed_file,

@@ -4,6 +4,7 @@ use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind, EventLog, Snapshot};
 
 use super::bursts::Bursts;
+use super::fallbacks::FallbackCounter;
 use super::findings::{Analysis, CpuShare, Unseen};
 use super::frames::{BlockInUse, Frames};
 use super::pageblocks::{Pageblocks, StartUses, mobility};
@@ -36,6 +37,7 @@ pub struct Analyzer {
     span: Option<(u64, u64)>,
     bursts: Bursts,
     timeline: Timeline,
+    fallbacks: FallbackCounter,
 }
 
 impl Analyzer {
@@ -63,6 +65,7 @@ impl Analyzer {
             span: None,
             bursts: Bursts::new(0),
             timeline: Timeline::new(0),
+            fallbacks: FallbackCounter::default(),
         })
     }
 
@@ -88,6 +91,7 @@ impl Analyzer {
                 }
                 EventKind::Free { pfn, order } => self.free(event, pfn, order),
                 EventKind::CompactionBegin => self.begin_compaction(event.pid),
+                EventKind::ExtFrag { .. } => self.fallbacks.add(event),
                 EventKind::CompactionEnd => self.compacting.end(event.pid),
                 EventKind::Lost { .. } => self.lost_places += 1,
                 _ => {}
@@ -186,6 +190,7 @@ impl Analyzer {
             bursts: self.bursts.finish(last_ns),
             cpus: self.cpus,
             timeline: self.timeline,
+            fallbacks: self.fallbacks.finish(),
         }
     }
 }

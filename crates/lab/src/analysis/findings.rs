@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::bursts::Burst;
+use super::fallbacks::Fallbacks;
 use super::pageblocks::Pageblocks;
 use super::rows::{GfpClass, Lifetimes, OrderUse};
 use super::timeline::Timeline;
@@ -63,4 +64,6 @@ pub struct Analysis {
     pub pageblocks: Pageblocks,
     /// Pages allocated and freed over time.
     pub timeline: Timeline,
+    /// Requests that were served from blocks of another type.
+    pub fallbacks: Fallbacks,
 }

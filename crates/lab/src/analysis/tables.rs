@@ -40,6 +40,7 @@ impl Analysis {
     }
 
     fn all_tables(&self, types: &[(&str, Vec<&Lifetimes>)], classes: usize) -> Vec<Table> {
+        let [fallbacks, tasks] = self.fallbacks.tables();
         vec![
             self.overview(),
             self.orders_table(),
@@ -51,6 +52,8 @@ impl Analysis {
             self.mixture_table(),
             self.arrivals_table(),
             self.scatter_table(),
+            fallbacks,
+            tasks,
         ]
     }
 

@@ -2,12 +2,14 @@
 //! out.
 //!
 //! `unmovable.rs` identifies pages by flags, by BPF (slab cache, kernel stack, kind of pin) and by cgroup; `mappers.rs` finds the
-//! processes that map pinned pages. `page_owner.rs` reads the allocating code where the kernel keeps it. Otherwise
+//! processes that map pinned pages. `page_owner.rs` reads the allocating code where the kernel keeps it, and
+//! `owner_dump.rs` a dump of it that has no other file beside it. Otherwise
 //! [`AllocationWatch`] records non-movable allocations with their stacks, for a share of the pageblocks that shrinks if it costs
 //! too much time. `stacks.rs` and `symbols.rs` find the function that wanted the memory.
 
 mod allocations;
 mod mappers;
+mod owner_dump;
 mod page_owner;
 mod stacks;
 mod symbols;
@@ -21,6 +23,7 @@ mod watched;
 
 pub use allocations::{Allocation, Allocations};
 pub use mappers::name_by_mapping;
+pub use owner_dump::{OwnerDumpCounts, OwnerRecord, read_owner_dump};
 pub use page_owner::{PageOwner, parse_page_owner};
 pub use stacks::{StackId, Stacks};
 pub use symbols::Symbols;

@@ -24,6 +24,10 @@ pub(super) struct FieldReader {
     has_numbers: bool,
     /// The names of their bits.
     bits: Option<GfpTable>,
+    /// The names of the bits by the kernel's release.
+    release_bits: Option<GfpTable>,
+    /// How many flags were numbers without names.
+    numbers: u64,
 }
 
 impl FieldReader {
@@ -36,12 +40,19 @@ impl FieldReader {
             gfp: HashMap::new(),
             has_numbers: false,
             bits: None,
+            release_bits: GfpTable::of_release(&options.kernel_release),
+            numbers: 0,
         }
     }
 
     /// Reads flags as numbers from now on, whose bits [`FieldReader::name_bits`] has to name.
     pub(super) fn read_numbers(&mut self) {
         self.has_numbers = true;
+    }
+
+    /// Returns how many flags were numbers without names, and whether the release tells their bits.
+    pub(super) fn numbers(&self) -> (u64, bool) {
+        (self.numbers, self.release_bits.is_some())
     }
 
     /// Takes the names of the bits of flags from a format that is whole and has them.
@@ -75,7 +86,9 @@ impl FieldReader {
                     gfp: self.flags(fields.get(b"gfp_flags")?)?,
                 })
             }
-            b"mm_page_free" => Ok(EventKind::Free { pfn, order: self.order(&fields, b"order")? }),
+            b"mm_page_free" | b"mm_page_free_direct" | b"mm_pagevec_free" => {
+                Ok(EventKind::Free { pfn, order: self.order(&fields, b"order")? })
+            }
             b"mm_page_alloc_extfrag" => Ok(EventKind::ExtFrag {
                 pfn,
                 order: self.order(&fields, b"alloc_order")?,
@@ -195,6 +208,12 @@ impl FieldReader {
     }
 
     fn flags(&mut self, text: &[u8]) -> Result<GfpFlags, String> {
+        if !self.has_numbers
+            && let Some(number) = text.strip_prefix(b"0x").and_then(hexadecimal).filter(|&n| n > 0)
+        {
+            self.numbers += 1;
+            return Ok(self.release_bits.as_ref().map_or(GfpFlags::UNKNOWN, |bits| bits.translate(number)));
+        }
         if let Some(&known) = self.gfp.get(text) {
             return Ok(known);
         }

@@ -42,7 +42,11 @@ pub(super) struct Head<'a> {
 }
 
 /// Parts of the names of page events, the most frequent first.
-const HINTS: [&[u8]; 5] = [b"mm_page_", b"mm_compaction_", b"mm_vmscan_", b"test_pages_", b"cma_"];
+const HINTS: [&[u8]; 6] =
+    [b"mm_page_", b"mm_compaction_", b"mm_vmscan_", b"test_pages_", b"cma_", b"mm_pagevec_free"];
+
+/// The names of frees in kernels before 3.3: of single callers, and of vectors of pages.
+pub(super) const OLD_FREES: [&[u8]; 2] = [b"mm_page_free_direct", b"mm_pagevec_free"];
 
 /// Parses the start of a line. The error says what a damaged line of a page event should contain.
 pub(super) fn classify(line: &[u8]) -> Result<Line<'_>, String> {
@@ -95,7 +99,9 @@ fn event(cpu: u16, pid: i32, time_ns: u64, rest: &[u8]) -> Line<'_> {
     let end = rest.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'_').unwrap_or(rest.len());
     let (event, fields) = rest.split_at(end);
     match fields.strip_prefix(b":") {
-        Some(fields) if every_event().any(|known| known.as_bytes() == event) => {
+        Some(fields)
+            if OLD_FREES.contains(&event) || every_event().any(|known| known.as_bytes() == event) =>
+        {
             Line::Event(Head { cpu, pid, time_ns, event, fields })
         }
         _ => Line::Other,

@@ -15,6 +15,8 @@ pub struct TextOptions {
     pub types: KernelTypes,
     /// The recorded kernel's largest order.
     pub largest: Order,
+    /// The recorded machine's `uname -r`, which tells the bits of flags that are printed as numbers; empty if unknown.
+    pub kernel_release: String,
 }
 
 impl Default for TextOptions {
@@ -26,6 +28,7 @@ impl Default for TextOptions {
             reorder_window_ns: 1_000_000,
             types,
             largest: Order::MAX_PAGE_ORDER,
+            kernel_release: String::new(),
         }
     }
 }
@@ -43,6 +46,12 @@ pub struct TextCounts {
     pub other_lines: u64,
     /// True if the last line was cut short and left out.
     pub cut_off: bool,
+    /// Events whose flags are numbers without names.
+    pub numeric_flags: u64,
+    /// True if the kernel's release tells the bits of these numbers.
+    pub knows_bits: bool,
+    /// Frees of kernels before 3.3, which report a page twice.
+    pub repeated_frees: u64,
 }
 
 /// The radix of frame numbers without `0x`.

@@ -3,11 +3,12 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
+use freehold::{Order, Pfn};
 use freehold_trace::{Event, EventKind};
 
 use super::fields::FieldReader;
 use super::input::next_line;
-use super::line::{Line, classify};
+use super::line::{Line, OLD_FREES, classify};
 use super::options::{TextCounts, TextOptions};
 use crate::error::{Error, ParseError};
 use crate::reorder::{Reorder, TooOld};
@@ -40,6 +41,7 @@ pub fn read_text_events(
         early_lost: Vec::new(),
         newest_ns: None,
         window_ns: options.reorder_window_ns,
+        last_free: None,
     };
     let mut line = Vec::with_capacity(256);
     while next_line(file, text, reader.counts.lines + 1, &mut line)? {
@@ -47,6 +49,7 @@ pub fn read_text_events(
         reader.line(&line, take)?;
     }
     reader.reorder.rest(take)?;
+    (reader.counts.numeric_flags, reader.counts.knows_bits) = reader.fields.numbers();
     Ok(reader.counts)
 }
 
@@ -59,6 +62,8 @@ struct TextReader {
     early_lost: Vec<(u16, u64)>,
     newest_ns: Option<u64>,
     window_ns: u64,
+    /// CPU, task and page of the last event, if it was a free of a kernel before 3.3.
+    last_free: Option<(u16, i32, Pfn)>,
 }
 
 impl TextReader {
@@ -66,10 +71,18 @@ impl TextReader {
         let (line, is_whole) = bytes.strip_suffix(b"\n").map_or((bytes, false), |line| (line, true));
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let parsed = match classify(line) {
-            Ok(Line::Event(head)) => self.fields.read(&head).map(|kind| {
-                let time_ns = head.time_ns;
-                Event { time_ns, cpu: head.cpu, pid: head.pid, kind }
-            }),
+            Ok(Line::Event(head)) => {
+                let is_old_free = OLD_FREES.contains(&head.event);
+                let event = self.fields.read(&head).map(|kind| {
+                    let time_ns = head.time_ns;
+                    Event { time_ns, cpu: head.cpu, pid: head.pid, kind }
+                });
+                if event.as_ref().is_ok_and(|event| self.repeats(event, is_old_free)) {
+                    self.counts.repeated_frees += 1;
+                    return Ok(());
+                }
+                event
+            }
             Ok(Line::Lost { cpu, count }) => return self.lost(cpu, count, take),
             Ok(Line::Bpftrace) => {
                 self.fields.read_numbers();
@@ -106,6 +119,20 @@ impl TextReader {
                 Err(ParseError::new(self.counts.lines, expected, &text).in_file(&self.file, REMEDY))
             }
         }
+    }
+
+    /// Returns true if a free repeats the event before it: kernels before 2.6.34 report a free of one page twice.
+    fn repeats(&mut self, event: &Event, is_old_free: bool) -> bool {
+        let free = match event.kind {
+            EventKind::Free { pfn, order: Order::ZERO } if is_old_free => Some((event.cpu, event.pid, pfn)),
+            _ => None,
+        };
+        let before = std::mem::replace(&mut self.last_free, free);
+        let is_repeated = free.is_some() && before == free;
+        if is_repeated {
+            self.last_free = None;
+        }
+        is_repeated
     }
 
     fn lost(

@@ -28,7 +28,7 @@ pub(crate) use frame_use::{Use, Uses};
 pub use block::{Pageblock, SMALL_FOLIOS, STRIDES, UnmovableKind};
 pub use charges::{Charge, read_charges};
 pub use map::{PageblockMap, ZonePageblocks};
-pub use order::pageblock_order;
+pub use order::{pageblock_order, pageblock_order_with};
 pub use per_cpu::PerCpuFrames;
 pub use reader::{PageblockReader, read_pageblocks};
 pub use recount::recount_listed;

@@ -4,7 +4,10 @@ use std::path::Path;
 
 use freehold_trace::ByOrder;
 
-use super::read::{REPORT, free_by_order, node_and_zone, number, read_text, rows, same_orders, twice};
+use super::read::{
+    LINE_BREAK, REPORT, copied_rows, ends_with_blank, free_by_order, node_and_zone, number, read_text,
+    same_orders, twice,
+};
 use crate::error::{Error, ParseError};
 
 /// One zone's row of `/proc/buddyinfo`.
@@ -33,7 +36,7 @@ pub fn read_buddyinfo(root: &Path) -> Result<Vec<BuddyZone>, Error> {
 pub fn parse_buddyinfo(text: &str) -> Result<Vec<BuddyZone>, ParseError> {
     let mut zones: Vec<BuddyZone> = Vec::new();
     let mut known = None;
-    for (line, row) in rows(text)?.filter(|(_, row)| !row.trim().is_empty()) {
+    for (line, row) in copied_rows(text, ends_with_blank)?.filter(|(_, row)| !row.trim().is_empty()) {
         let (node, name, rest) = node_and_zone(line, row)?;
         let count = |word: &str| number(line, "free blocks", Some(word)).map(|blocks| (blocks, blocks));
         let free = free_by_order(line, rest, count)?;
@@ -42,6 +45,10 @@ pub fn parse_buddyinfo(text: &str) -> Result<Vec<BuddyZone>, ParseError> {
             return Err(twice(line, row));
         }
         zones.push(BuddyZone { node, name: name.to_owned(), free });
+    }
+    if zones.len() == 1 && !text.ends_with('\n') {
+        // No other row says how many orders there are.
+        return Err(ParseError::new(1, LINE_BREAK, text));
     }
     if zones.is_empty() {
         return Err(ParseError::new(1, "rows of free blocks (`Node 0, zone Normal …`)", "none"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::read::{REPORT, read_text, rows};
+use super::read::{REPORT, copied_rows, read_text};
 use crate::error::{Error, ParseError};
 
 /// The file, below a root.
@@ -21,7 +21,7 @@ pub fn read_meminfo(root: &Path, name: &str) -> Result<u64, Error> {
 
 /// Returns the row `name`, which is in KiB, in bytes.
 pub(super) fn parse_meminfo(text: &str, name: &str) -> Result<u64, ParseError> {
-    for (line, row) in rows(text)? {
+    for (line, row) in copied_rows(text, is_amount)? {
         if let Some(rest) = row.strip_prefix(name).and_then(|rest| rest.strip_prefix(':')) {
             let wrong = || ParseError::new(line, "a number of kB", rest);
             let kib: u64 = rest.trim().trim_end_matches("kB").trim().parse().map_err(|_| wrong())?;
@@ -29,6 +29,11 @@ pub(super) fn parse_meminfo(text: &str, name: &str) -> Result<u64, ParseError> {
         }
     }
     Err(ParseError::new(0, format!("a row `{name}:`"), "none"))
+}
+
+/// Returns true if a row is a whole amount, which ends with its unit.
+fn is_amount(row: &str) -> bool {
+    row.trim_end().ends_with("kB")
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use freehold_trace::ZoneSnapshot;
+
 use super::meminfo::read_meminfo;
 use super::read::read_text;
 use super::zoneinfo::read_zoneinfo;
@@ -9,11 +11,15 @@ use super::zoneinfo::read_zoneinfo;
 /// Pages of 4 KiB to 256 KiB, which are all that Linux has.
 const PAGE_SHIFTS: std::ops::RangeInclusive<u32> = 12..=18;
 
+/// The sizes of most machines: 4, 16 and 64 KiB.
+const USUAL_SHIFTS: [u32; 3] = [12, 14, 16];
+
 /// Returns the bytes of a page on the machine below `root`, or `None` if its files do not tell.
 ///
 /// Of this machine, whose root is `/`, the kernel tells it. Of another, `KernelPageSize` in a copy of
 /// `/proc/self/smaps` does; otherwise it is the power of two that comes closest to `MemTotal` over the managed
-/// pages of all zones, as the kernel computes the one from the other.
+/// pages of all zones, as the kernel computes the one from the other. A size that few machines have counts only if `MemFree` over
+/// the free pages gives it, too: otherwise the two files are of two machines.
 ///
 /// Units: bytes.
 pub fn page_bytes(root: &Path) -> Option<u64> {
@@ -31,10 +37,23 @@ fn in_smaps(root: &Path) -> Option<u64> {
 }
 
 fn by_memory(root: &Path) -> Option<u64> {
-    let bytes = read_meminfo(root, "MemTotal").ok()? as f64;
-    let pages: u64 = read_zoneinfo(root).ok()?.iter().map(|zone| zone.managed).sum();
-    let shift = (bytes / pages as f64).log2();
+    let zones = read_zoneinfo(root).ok()?;
+    let managed: u64 = zones.iter().map(|zone| zone.managed).sum();
+    let shift = shift(read_meminfo(root, "MemTotal").ok()?, managed)?;
     // Memory may come and go between the readings of the two files.
     let near = (shift - shift.round()).abs() < 0.25;
-    (near && PAGE_SHIFTS.contains(&(shift.round() as u32))).then(|| 1 << shift.round() as u32)
+    let shift = shift.round() as u32;
+    let is_size = near && PAGE_SHIFTS.contains(&shift);
+    (is_size && (USUAL_SHIFTS.contains(&shift) || is_size_of_free(root, &zones, shift))).then(|| 1 << shift)
+}
+
+/// Returns true if free memory in bytes and in pages gives this size of a page.
+fn is_size_of_free(root: &Path, zones: &[ZoneSnapshot], expected: u32) -> bool {
+    let free = zones.iter().map(|zone| zone.free).sum();
+    let bytes = read_meminfo(root, "MemFree").ok();
+    bytes.and_then(|bytes| shift(bytes, free)).is_some_and(|shift| shift.round() as u32 == expected)
+}
+
+fn shift(bytes: u64, pages: u64) -> Option<f64> {
+    (bytes > 0 && pages > 0).then(|| (bytes as f64 / pages as f64).log2())
 }

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use freehold::Order;
-use freehold_trace::{ByOrder, ByType, FreeCount, KernelTypes, PageTypeInfo, PageTypeZone};
+use freehold_trace::{ByOrder, ByType, FreeCount, KernelType, KernelTypes, PageTypeInfo};
 
+use super::free_lists::{FreeLists, ZoneFreeLists};
 use super::read::{
-    REPORT, free_by_order, node_and_zone, number, read_given_text, read_text, rows, same_orders, twice,
+    REPORT, copied_rows, ends_with_blank, free_by_order, node_and_zone, number, read_given_text, read_text,
+    same_orders, twice,
 };
 use crate::error::{Error, ParseError};
 
@@ -16,6 +18,12 @@ use crate::error::{Error, ParseError};
 pub fn read_pagetypeinfo(root: &Path) -> Result<PageTypeInfo, Error> {
     let path = root.join("proc/pagetypeinfo");
     parse_pagetypeinfo(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
+}
+
+/// Reads the free lists of `proc/pagetypeinfo` below `root`, also of a copy without its first lines or its second part.
+pub fn read_free_lists(root: &Path) -> Result<FreeLists, Error> {
+    let path = root.join("proc/pagetypeinfo");
+    parse_free_lists(&read_text(&path)?).map_err(|e| e.in_file(&path, REPORT))
 }
 
 /// Reads a copy of `/proc/pagetypeinfo`.
@@ -35,10 +43,19 @@ pub(crate) fn read_pagetypeinfo_file(path: &Path) -> Result<PageTypeInfo, Error>
 /// off: without its last line break, the order of a pageblock or a row of a type, or with rows of different
 /// lengths.
 pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
+    parse_free_lists(text)?.whole()
+}
+
+/// Parses the free lists in the contents of `/proc/pagetypeinfo`, with what the text says about pageblocks.
+///
+/// # Errors
+///
+/// Those of [`parse_pagetypeinfo`], except that the order of a pageblock and the table of pageblocks may be missing.
+pub fn parse_free_lists(text: &str) -> Result<FreeLists, ParseError> {
     let mut tables = Tables::default();
     let mut section = Section::None;
     let mut lines = 0;
-    for (line, row) in rows(text)? {
+    for (line, row) in copied_rows(text, ends_with_blank)? {
         lines = line;
         if let Some(order) = row.strip_prefix("Page block order:") {
             tables.pageblock_order = Some(pageblock_order(line, order)?);
@@ -53,6 +70,7 @@ pub fn parse_pagetypeinfo(text: &str) -> Result<PageTypeInfo, ParseError> {
             match &section {
                 Section::Free => tables.take_free(line, row)?,
                 Section::Blocks(types) => tables.take_blocks(types, line, row)?,
+                Section::None if row.contains(", type ") => tables.take_free(line, row)?,
                 Section::None => {}
             }
         }
@@ -148,35 +166,36 @@ impl Tables {
         Ok(())
     }
 
-    fn finish(self, lines: u64) -> Result<PageTypeInfo, ParseError> {
-        let missing = |what: &str| ParseError::new(lines, what, "none");
+    fn finish(self, lines: u64) -> Result<FreeLists, ParseError> {
         if self.zones.is_empty() {
-            return Err(missing("rows of free blocks (`Node 0, zone Normal, type Movable …`)"));
+            let rows = "rows of free blocks (`Node 0, zone Normal, type Movable …`)";
+            return Err(ParseError::new(lines, rows, "none"));
         }
-        let pageblock_order = self.pageblock_order.ok_or_else(|| missing("a row `Page block order:`"))?;
-        let mut zones = Vec::new();
-        for zone in self.zones {
-            let title = format!("node {}, zone {}", zone.node, zone.name);
-            let largest = self.orders.and_then(|orders| Order::new(orders as u8 - 1)).unwrap_or_default();
-            let mut free = ByType::new(&self.types, ByOrder::new(largest));
-            let mut blocks = ByType::new(&self.types, 0);
-            let (types, counted) =
-                zone.blocks.ok_or_else(|| missing(&format!("the pageblocks of {title}")))?;
-            for (at, kind) in self.types.iter().enumerate() {
-                free[kind.index()] = zone
-                    .free
-                    .get(at)
-                    .copied()
-                    .flatten()
-                    .ok_or_else(|| missing(&format!("free blocks of type {kind} of {title}")))?;
-                let at = types.iter().position(|counted| counted.name() == kind.name());
-                blocks[kind.index()] = at
-                    .and_then(|at| counted.get(at).copied())
-                    .ok_or_else(|| missing(&format!("pageblocks of type {kind} of {title}")))?;
+        let largest = self.orders.and_then(|orders| Order::new(orders as u8 - 1)).unwrap_or_default();
+        let zones = self.zones.into_iter().map(|zone| zone.finish(&self.types, largest, lines));
+        let zones = zones.collect::<Result<_, _>>()?;
+        Ok(FreeLists { pageblock_order: self.pageblock_order, types: self.types, zones, lines })
+    }
+}
+
+impl Zone {
+    fn finish(self, types: &KernelTypes, largest: Order, lines: u64) -> Result<ZoneFreeLists, ParseError> {
+        let title = format!("node {}, zone {}", self.node, self.name);
+        let missing = |what: &str, kind: &KernelType| {
+            ParseError::new(lines, format!("{what} of type {kind} of {title}"), "none")
+        };
+        let mut free = ByType::new(types, ByOrder::new(largest));
+        let mut blocks = self.blocks.as_ref().map(|_| ByType::new(types, 0));
+        for (at, kind) in types.iter().enumerate() {
+            let counts = self.free.get(at).copied().flatten();
+            free[kind.index()] = counts.ok_or_else(|| missing("free blocks", kind))?;
+            if let (Some(blocks), Some((names, counted))) = (&mut blocks, &self.blocks) {
+                let at = names.iter().position(|name| name.name() == kind.name());
+                let count = at.and_then(|at| counted.get(at).copied());
+                blocks[kind.index()] = count.ok_or_else(|| missing("pageblocks", kind))?;
             }
-            zones.push(PageTypeZone { node: zone.node, name: zone.name, free, blocks });
         }
-        Ok(PageTypeInfo { pageblock_order, types: self.types, zones })
+        Ok(ZoneFreeLists { node: self.node, name: self.name, free, blocks })
     }
 }
 
@@ -246,5 +265,24 @@ Node 0, zone   Normal            9            9            9
             );
         }
         assert!(parse_pagetypeinfo(TEXT.trim_end()).is_err());
+        assert_eq!(parse_pagetypeinfo(TEXT.trim_end_matches('\n')), parse_pagetypeinfo(TEXT));
+    }
+
+    #[test]
+    fn free_lists_need_no_first_lines_and_no_pageblocks() {
+        let whole = parse_free_lists(TEXT).unwrap();
+        let headless = TEXT.split_once("Free pages count").unwrap().1;
+        for text in [format!("Free pages count{headless}"), headless.split_once('\n').unwrap().1.to_owned()] {
+            let read = parse_free_lists(&text).unwrap();
+            assert_eq!((read.pageblock_order, &read.zones), (None, &whole.zones));
+            assert!(parse_pagetypeinfo(&text).unwrap_err().expected.contains("Page block order"));
+        }
+        let without_blocks = parse_free_lists(TEXT.split_once("Number of blocks").unwrap().0).unwrap();
+        assert_eq!(
+            (&without_blocks.zones[0].free, &without_blocks.zones[0].blocks),
+            (&whole.zones[0].free, &None)
+        );
+        let quoted = format!("> {}\n", TEXT.trim_end_matches('\n').replace('\n', "\n> "));
+        assert_eq!(parse_free_lists(&quoted), Ok(whole));
     }
 }

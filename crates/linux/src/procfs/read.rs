@@ -16,7 +16,7 @@ const MAX_TEXT_BYTES: u64 = 256 << 20;
 pub(super) const MAX_FRAMES: u64 = 1 << 52;
 
 /// What the user can do if a file of the kernel's does not parse.
-pub(super) const REPORT: &str = "Check that the file is a whole copy of the kernel's; if it is, report it, as this kernel's format is new";
+pub(super) const REPORT: &str = "Check that the file is a whole copy; if the kernel itself prints it so, report it with the kernel's version";
 
 /// Fails if a file is a pipe, a device or a socket: opening a pipe without a writer would wait for ever,
 /// and a device may never end.
@@ -68,7 +68,40 @@ pub(super) fn rows(text: &str) -> Result<impl Iterator<Item = (u64, &str)>, Pars
         return Ok((1..).zip(text.lines()));
     }
     let last = text.lines().last().unwrap_or("");
-    Err(ParseError::new(text.lines().count() as u64, "a line break at the end (the text is cut)", last))
+    Err(ParseError::new(text.lines().count() as u64, LINE_BREAK, last))
+}
+
+/// What a text must end with, and what to do if it does not.
+pub(super) const LINE_BREAK: &str =
+    "a line break at the end (the text may be cut; add one if its last line is whole)";
+
+/// Returns the rows of a text that a person may have copied, numbered from 1 and without the `>` of quoted mail.
+///
+/// A last row without a line break counts if `is_whole` says that nothing of it can be missing. Otherwise it is an error, as in
+/// [`rows`].
+pub(super) fn copied_rows(
+    text: &str,
+    is_whole: fn(&str) -> bool,
+) -> Result<impl Iterator<Item = (u64, &str)>, ParseError> {
+    let last = text.lines().last().unwrap_or("");
+    if !text.is_empty() && !text.ends_with('\n') && !is_whole(last) {
+        return Err(ParseError::new(text.lines().count() as u64, LINE_BREAK, last));
+    }
+    Ok((1..).zip(text.lines().map(unquoted)))
+}
+
+/// Returns true if a row of counts is whole: the kernel prints a blank after each count.
+pub(super) fn ends_with_blank(row: &str) -> bool {
+    row.ends_with(' ')
+}
+
+/// Returns a row without the marks that a mail program puts before quoted lines.
+fn unquoted(row: &str) -> &str {
+    let mut rest = row;
+    while let Some(inner) = rest.strip_prefix('>') {
+        rest = inner.strip_prefix(' ').unwrap_or(inner);
+    }
+    rest
 }
 
 /// Parses the number in `token`.
@@ -146,6 +179,15 @@ mod tests {
         assert_eq!(rows("").unwrap().count(), 0);
         let error = rows("pgfree 1234\npgalloc 12").map(Iterator::count).unwrap_err();
         assert_eq!((error.line, error.found.as_str()), (2, "pgalloc 12"));
+    }
+
+    #[test]
+    fn a_copied_last_row_counts_if_it_is_whole() {
+        let read = |text| copied_rows(text, ends_with_blank).map(Iterator::collect::<Vec<_>>);
+        assert_eq!(read("a 1 \nb 2 ").unwrap(), [(1, "a 1 "), (2, "b 2 ")]);
+        assert_eq!(read("> > a 1\n>\n>b\n").unwrap(), [(1, "a 1"), (2, ""), (3, "b")]);
+        assert!(read("a 1 \nb 2").unwrap_err().expected.contains("add one"));
+        assert_eq!(read("").unwrap(), []);
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use freehold_trace::{Pageset, ZoneSnapshot};
 
-use super::read::{MAX_FRAMES, REPORT, node_and_zone, number, read_given_text, read_text, rows, twice};
+use super::read::{
+    MAX_FRAMES, REPORT, copied_rows, node_and_zone, number, read_given_text, read_text, twice,
+};
 use crate::error::{Error, ParseError};
 
 /// Reads `proc/zoneinfo` below `root`.
@@ -21,7 +23,8 @@ pub(crate) fn read_zoneinfo_file(path: &Path) -> Result<Vec<ZoneSnapshot>, Error
 /// Parses the contents of `/proc/zoneinfo`.
 ///
 /// Zones without memory are left out. Rows that not every kernel prints (`boost`, `promo`, `cma`,
-/// `high_min`, `high_max`) get the value in their field's documentation. The kernel adds the boost to the
+/// `high_min`, `high_max`) get the value in their field's documentation. Kernels before 3.9 print no `managed`, for which
+/// `present` is taken. The kernel adds the boost to the
 /// watermarks that it prints; it is subtracted here.
 ///
 /// # Errors
@@ -32,7 +35,7 @@ pub fn parse_zoneinfo(text: &str) -> Result<Vec<ZoneSnapshot>, ParseError> {
     let mut zones = Vec::new();
     let mut open: Option<OpenZone> = None;
     let mut lines = 0;
-    for (line, row) in rows(text)? {
+    for (line, row) in copied_rows(text, is_protection)? {
         lines = line;
         if row.starts_with("Node ") {
             let (node, name, _) = node_and_zone(line, row)?;
@@ -141,6 +144,11 @@ impl OpenZone {
     }
 }
 
+/// Returns true if a row is a whole `protection: (0, 3019, 4555)`.
+fn is_protection(row: &str) -> bool {
+    row.trim_end().ends_with(')')
+}
+
 /// Parses the numbers of `protection: (0, 3019, 4555)`.
 fn protection(line: u64, row: &str) -> Result<Vec<u64>, ParseError> {
     let list = row.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(list, _)| list);
@@ -160,7 +168,7 @@ fn close(open: Option<OpenZone>, zones: &mut Vec<ZoneSnapshot>) -> Result<(), Pa
         return Ok(());
     }
     let spanned = spanned.ok_or_else(|| missing("spanned"))?;
-    let managed = managed.ok_or_else(|| missing("managed"))?;
+    let managed = managed.unwrap_or(zone.present);
     let start_pfn = start_pfn.ok_or_else(|| missing("start_pfn:"))?;
     if start_pfn.checked_add(spanned).is_none_or(|end| end > MAX_FRAMES) {
         return Err(ParseError::new(line, "a zone within the address space", &zone.name));
@@ -226,6 +234,12 @@ Node 0, zone  Movable
     }
 
     #[test]
+    fn without_managed_the_present_pages_count() {
+        let zones = parse_zoneinfo(&OLD.replace("        managed  3840\n", "")).unwrap();
+        assert_eq!((zones[0].managed, zones[0].present), (3998, 3998));
+    }
+
+    #[test]
     fn the_boost_is_taken_off_the_watermarks() {
         let text = OLD.replace("        min      55\n", "        boost    50\n        min      55\n");
         let zones = parse_zoneinfo(&text).unwrap();
@@ -246,7 +260,8 @@ Node 0, zone  Movable
     fn what_is_cut_or_comes_twice_is_an_error() {
         let cut = OLD.split_inclusive("zone  Movable\n").next().unwrap();
         assert!(parse_zoneinfo(cut).unwrap_err().expected.contains("present"));
-        assert!(parse_zoneinfo(OLD.trim_end()).is_err());
+        assert!(parse_zoneinfo(&OLD[..OLD.len() - 2]).is_err());
+        assert_eq!(parse_zoneinfo(OLD.trim_end()), parse_zoneinfo(OLD), "the last row is whole");
         assert!(parse_zoneinfo(&OLD.replace("Movable", "DMA")).unwrap_err().expected.contains("once"));
     }
 }

@@ -132,6 +132,11 @@ impl Sensor {
         lists.as_ref().and_then(|lists| lists.read().ok()).unwrap_or_default()
     }
 
+    /// Returns why pagetypeinfo does not parse; `None` if it does, or cannot be read at all.
+    pub fn damage(&self) -> Option<&str> {
+        self.procfs.damage()
+    }
+
     /// Returns what cannot be read: the reason, and what to do about it.
     pub fn notes(&self) -> Vec<String> {
         if self.lock_free.is_some() {

@@ -3,7 +3,7 @@
 use freehold_trace::{ByOrder, ByType, FreeCount, KernelType, KernelTypes};
 use serde::{Serialize, Serializer};
 
-use crate::procfs::BuddyZone;
+use crate::procfs::{BuddyZone, FreeReserves, ZoneReserves};
 
 /// Free blocks of a machine at one reading of a [`super::Source`].
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -37,6 +37,16 @@ impl FreeBlocks {
             if let Some(known) = known {
                 (zone.by_type, zone.pageblocks) = (known.by_type.clone(), known.pageblocks.clone());
             }
+        }
+    }
+}
+
+impl FreeBlocks {
+    /// Adds what is known of the zones' reserves without types.
+    pub(super) fn take_reserves(&mut self, reserves: &[ZoneReserves]) {
+        for zone in self.zones.iter_mut().filter(|zone| zone.by_type.is_none()) {
+            let known = reserves.iter().find(|known| known.node == zone.node && known.name == zone.name);
+            zone.reserves = known.map(|known| known.free).filter(|free| free.pages() > 0);
         }
     }
 }
@@ -83,12 +93,14 @@ pub struct ZoneFreeBlocks {
     pub by_type: Option<ByType<ByOrder<FreeCount>>>,
     /// Pageblocks by [`KernelType::index`]; `None` if the source does not contain them.
     pub pageblocks: Option<ByType<u64>>,
+    /// Free pages in reserves by zoneinfo, where the source has no types.
+    pub reserves: Option<FreeReserves>,
 }
 
 impl From<BuddyZone> for ZoneFreeBlocks {
     fn from(zone: BuddyZone) -> Self {
         let total = zone.free.map(|blocks| FreeCount { blocks, capped: false });
-        Self { node: zone.node, name: zone.name, total, by_type: None, pageblocks: None }
+        Self { node: zone.node, name: zone.name, total, ..Self::default() }
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use freehold_trace::{ByOrder, FreeCount, KernelTypes, PageTypeInfo};
+use freehold_trace::{ByOrder, FreeCount, KernelTypes};
 
 use super::free_blocks::{FreeBlocks, Source, ZoneFreeBlocks};
 use crate::clock;
 use crate::error::Error;
 use crate::pageblocks::pageblock_order;
-use crate::procfs::{read_buddyinfo, read_pagetypeinfo};
+use crate::procfs::{FreeLists, read_buddyinfo, read_free_lists, read_zone_reserves};
 
 /// The limit, as one part of this many: a reading of pagetypeinfo that took 1 ms is followed by none for
 /// a second.
@@ -61,6 +61,8 @@ impl ProcfsSensor {
         };
         if let Types::Read(types) = &self.types {
             totals.take_types_of(types);
+        } else if let Ok(reserves) = read_zone_reserves(&self.root) {
+            totals.take_reserves(&reserves);
         }
         Ok(totals)
     }
@@ -69,7 +71,7 @@ impl ProcfsSensor {
         if !self.may_try() {
             return None;
         }
-        match timed(|| read_pagetypeinfo(&self.root).map(from_pagetypeinfo)) {
+        match timed(|| Ok(from_free_lists(read_free_lists(&self.root)?, self.pageblock_order))) {
             Ok(read) => {
                 self.types = Types::Read(read.clone());
                 Some(read)
@@ -94,6 +96,14 @@ impl ProcfsSensor {
     pub(super) fn closed(&self) -> Option<&str> {
         match &self.types {
             Types::Closed { why, .. } => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Returns why free blocks by type could not be parsed; `None` if they were, or if there is nothing to parse.
+    pub(super) fn damage(&self) -> Option<&str> {
+        match &self.types {
+            Types::Closed { why, again_ns: Some(_) } => Some(why),
             _ => None,
         }
     }
@@ -127,8 +137,8 @@ fn timed(read: impl FnOnce() -> Result<FreeBlocks, Error>) -> Result<FreeBlocks,
     Ok(free)
 }
 
-fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
-    let zones = info.zones.into_iter().map(|zone| {
+fn from_free_lists(lists: FreeLists, pageblock_order: u8) -> FreeBlocks {
+    let zones = lists.zones.into_iter().map(|zone| {
         let largest = zone.free.first().map_or_else(Default::default, ByOrder::largest);
         let mut total = ByOrder::<FreeCount>::new(largest);
         for orders in &zone.free {
@@ -142,7 +152,8 @@ fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
             name: zone.name,
             total,
             by_type: Some(zone.free),
-            pageblocks: Some(zone.blocks),
+            pageblocks: zone.blocks,
+            reserves: None,
         }
     });
     FreeBlocks {
@@ -150,8 +161,8 @@ fn from_pagetypeinfo(info: PageTypeInfo) -> FreeBlocks {
         time_ns: 0,
         cost_ns: 0,
         types_time_ns: Some(0),
-        pageblock_order: Some(info.pageblock_order),
-        types: info.types,
+        pageblock_order: lists.pageblock_order.or(Some(pageblock_order)),
+        types: lists.types,
         zones: zones.collect(),
     }
 }

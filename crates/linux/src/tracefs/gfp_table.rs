@@ -4,6 +4,38 @@ use freehold::GfpFlags;
 
 use super::cexpr::evaluate;
 use super::format::FormatError;
+use crate::procfs::release_numbers;
+
+/// The first release whose flags are an enum. Some of its successors print flags as numbers (fixed in 6.13).
+const FIRST_WITH_ENUM: (u32, u32) = (6, 10);
+
+/// The names of the enum's bits, from the lowest.
+const BIT_NAMES: [&str; 24] = [
+    "DMA",
+    "HIGHMEM",
+    "DMA32",
+    "MOVABLE",
+    "RECLAIMABLE",
+    "HIGH",
+    "IO",
+    "FS",
+    "ZERO",
+    "UNUSED",
+    "DIRECT_RECLAIM",
+    "KSWAPD_RECLAIM",
+    "WRITE",
+    "NOWARN",
+    "RETRY_MAYFAIL",
+    "NOFAIL",
+    "NORETRY",
+    "MEMALLOC",
+    "COMP",
+    "NOMEMALLOC",
+    "HARDWALL",
+    "THISNODE",
+    "ACCOUNT",
+    "ZEROTAGS",
+];
 
 /// Translates a kernel's flag bits into [`GfpFlags`].
 #[derive(Clone, Debug)]
@@ -38,6 +70,21 @@ impl GfpTable {
         Ok(Self { bits })
     }
 
+    /// Returns the bits of a release, of Linux 6.10 and later; `None` for another, and if it is unknown.
+    ///
+    /// Bits that depend on the configuration become [`GfpFlags::UNKNOWN`].
+    pub fn of_release(release: &str) -> Option<Self> {
+        let numbers = release_numbers(release)?;
+        if numbers < FIRST_WITH_ENUM {
+            return None;
+        }
+        let mut bits = [GfpFlags::UNKNOWN; 64];
+        for (bit, name) in bits.iter_mut().zip(BIT_NAMES) {
+            *bit = GfpFlags::from_linux_name(&format!("__GFP_{name}")).unwrap_or(GfpFlags::UNKNOWN);
+        }
+        Some(Self { bits })
+    }
+
     /// Translates the kernel's number into flags.
     pub fn translate(&self, raw: u64) -> GfpFlags {
         let mut left = raw;
@@ -63,34 +110,8 @@ fn entries(print_fmt: &str) -> impl Iterator<Item = (&str, &str)> {
 /// Returns the bit number of a flag in the kernel's enum (since 6.10), for kernels up to 6.12, which
 /// print the enum's names in place of numbers. Bits behind `ZEROTAGS` depend on the configuration.
 fn bit_by_name(name: &str) -> Option<u64> {
-    const NAMES: [&str; 24] = [
-        "DMA",
-        "HIGHMEM",
-        "DMA32",
-        "MOVABLE",
-        "RECLAIMABLE",
-        "HIGH",
-        "IO",
-        "FS",
-        "ZERO",
-        "UNUSED",
-        "DIRECT_RECLAIM",
-        "KSWAPD_RECLAIM",
-        "WRITE",
-        "NOWARN",
-        "RETRY_MAYFAIL",
-        "NOFAIL",
-        "NORETRY",
-        "MEMALLOC",
-        "COMP",
-        "NOMEMALLOC",
-        "HARDWALL",
-        "THISNODE",
-        "ACCOUNT",
-        "ZEROTAGS",
-    ];
     let flag = name.strip_prefix("___GFP_")?.strip_suffix("_BIT")?;
-    (0..).zip(NAMES).find(|(_, known)| *known == flag).map(|(bit, _)| bit)
+    (0..).zip(BIT_NAMES).find(|(_, known)| *known == flag).map(|(bit, _)| bit)
 }
 
 #[cfg(test)]
@@ -107,6 +128,16 @@ mod tests {
         assert_eq!(table.translate(1 << 20), GfpFlags::HARDWALL);
         assert_eq!(table.translate(1 << 7), GfpFlags::UNKNOWN);
         assert_eq!(table.translate(1 << 63), GfpFlags::UNKNOWN);
+    }
+
+    #[test]
+    fn a_release_tells_the_bits_of_numbers() {
+        let table = GfpTable::of_release("6.13.0").unwrap();
+        let movable =
+            ["GFP_HIGHUSER_MOVABLE", "__GFP_COMP"].map(|name| GfpFlags::from_linux_name(name).unwrap());
+        assert_eq!(table.translate(0x14_0cca), movable[0] | movable[1]);
+        assert_eq!(table.translate(1 << 40), GfpFlags::UNKNOWN);
+        assert!(GfpTable::of_release("6.9.12").is_none() && GfpTable::of_release("").is_none());
     }
 
     #[test]

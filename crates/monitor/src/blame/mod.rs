@@ -4,7 +4,7 @@
 //! [`Blame::of`] is the entry point; [`CodeInUse::of`] compares two readings of `/proc/allocinfo`. A block with such a page is
 //! *kept*: compaction cannot make it free. `kept.rs` assigns pages to blocks, `answer.rs` sums up by holder and code, `scaled.rs`
 //! extends watched blocks to all. `movable.rs` counts pageblocks that compaction can empty, `same_size.rs` finds code by object
-//! size. `text.rs` and `folded.rs` print.
+//! size. `owner_table.rs` sums up a dump of `page_owner` alone. `text.rs` and `folded.rs` print.
 
 mod answer;
 mod code_in_use;
@@ -13,6 +13,7 @@ mod holders;
 mod kept;
 mod movable;
 mod named_blocks;
+mod owner_table;
 mod same_size;
 mod scaled;
 mod text;
@@ -22,3 +23,4 @@ pub use code_in_use::{CodeInUse, CodeKind, CodeSite};
 pub use folded::folded;
 pub use movable::MovableOnly;
 pub use named_blocks::NamedBlocks;
+pub use owner_table::{OwnerRow, OwnerTable, OwnerTables};

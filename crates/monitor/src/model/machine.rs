@@ -71,7 +71,12 @@ impl Model {
             pageblock_order: now.free.pageblock_order,
             types: now.free.types.clone(),
             verdicts: Vec::new(),
-            zones: now.free.zones.iter().map(|zone| ZoneModel::new(zone, &now.zones)).collect(),
+            zones: now
+                .free
+                .zones
+                .iter()
+                .map(|zone| ZoneModel::new(zone, &now.free.types, &now.zones))
+                .collect(),
             rates: rates(before.map(|before| &before.counters), &now.counters, seconds),
             pressure: now.pressure,
             map: now.pageblocks.as_ref().map(|surveyed| Arc::new(Map::new(surveyed, machine.page_bytes))),

@@ -1,7 +1,8 @@
 //! The model of a machine's memory: two samples come in, the model that every output renders goes out.
 //!
-//! `machine.rs` contains a `zone.rs` for each zone, `rates.rs` between the two samples, the pageblock `map.rs`, and `gigabytes.rs`.
+//! `machine.rs` contains a `zone.rs` for each zone, whose numbers by type are a `by_kernel_type.rs`, `rates.rs` between the two samples, the pageblock `map.rs`, and `gigabytes.rs`.
 
+mod by_kernel_type;
 mod gigabytes;
 mod machine;
 mod map;
@@ -9,6 +10,7 @@ mod rates;
 mod trend;
 mod zone;
 
+pub use by_kernel_type::ByKernelType;
 pub use gigabytes::{Gigabyte, GigabyteState};
 pub use machine::{Model, SensorModel};
 pub use map::{Holds, Map, ZoneMap};

@@ -2,9 +2,10 @@
 
 use freehold::FreeCounts;
 use freehold_linux::sensor::ZoneFreeBlocks;
-use freehold_trace::{ByOrder, ByType, FreeCount, ZoneSnapshot};
+use freehold_trace::{ByOrder, FreeCount, KernelTypes, ZoneSnapshot};
 use serde::Serialize;
 
+use super::by_kernel_type::ByKernelType;
 use super::trend::Trend;
 
 /// One zone.
@@ -21,9 +22,9 @@ pub struct ZoneModel {
     /// Free blocks by order.
     pub free: ByOrder<FreeCount>,
     /// Free blocks by [`freehold_trace::KernelType::index`] and order; `None` if types are unknown.
-    pub by_type: Option<ByType<ByOrder<FreeCount>>>,
+    pub by_type: Option<ByKernelType<ByOrder<FreeCount>>>,
     /// Pageblocks by [`freehold_trace::KernelType::index`]; `None` if they are unknown.
-    pub pageblocks: Option<ByType<u64>>,
+    pub pageblocks: Option<ByKernelType<u64>>,
     /// Blocks of each order that the free blocks of that order and above can be split into.
     pub blocks: ByOrder<u64>,
     /// The share of free memory that cannot serve a request of each order, 0 to 1.
@@ -57,7 +58,7 @@ pub struct ZonePages {
 }
 
 impl ZoneModel {
-    pub(super) fn new(zone: &ZoneFreeBlocks, zoneinfo: &[ZoneSnapshot]) -> Self {
+    pub(super) fn new(zone: &ZoneFreeBlocks, types: &KernelTypes, zoneinfo: &[ZoneSnapshot]) -> Self {
         let mut counts = FreeCounts::default();
         for (blocks, count) in counts.total.iter_mut().zip(&zone.total) {
             *blocks = count.blocks;
@@ -70,8 +71,8 @@ impl ZoneModel {
             pages: pages.map(ZonePages::new),
             free_pages: zone.free_pages(),
             free: zone.total,
-            by_type: zone.by_type.clone(),
-            pageblocks: zone.pageblocks.clone(),
+            by_type: zone.by_type.clone().map(|free| ByKernelType::new(types, free)),
+            pageblocks: zone.pageblocks.clone().map(|blocks| ByKernelType::new(types, blocks)),
             blocks: ByOrder::from_fn(largest, |order| zone.blocks_from(order.index())),
             unusable_index: ByOrder::from_fn(largest, |order| counts.unusable_index(order) as f64 / 1000.0),
             extfrag_index: ByOrder::from_fn(largest, |order| {

@@ -122,6 +122,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequ
         name: zone.name.clone(),
         now,
         unusable,
+        reserved_pages: free.and_then(|free| free.reserves),
         allowed: allowed(zone, order, usable_pages, own),
         ..ZoneSupply::default()
     };

@@ -27,6 +27,7 @@ mod range_sentences;
 mod ranges;
 mod relief;
 mod request;
+mod reserves;
 mod sampled;
 mod sentences;
 mod size;

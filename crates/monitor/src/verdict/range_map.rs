@@ -100,6 +100,7 @@ fn supply(zone: &ZoneSnapshot, list: &[Range]) -> ZoneSupply {
         both_at_most: None,
         gives_up_at_pfn: None,
         unusable: 0,
+        reserved_pages: None,
         allowed: own.len() as u64,
         allowed_reclaimed: own.len() as u64,
         allowed_compacted: own.len() as u64,

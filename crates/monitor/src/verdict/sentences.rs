@@ -7,6 +7,7 @@ use super::doubt::Doubt;
 use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
+use super::reserves::reserves_sentence;
 use super::words::{nodes, plural, with_names};
 
 /// The most holders in the reason.
@@ -106,7 +107,9 @@ fn kept_back(verdict: &Verdict, shown: &mut Vec<String>) {
         .iter()
         .map(|zone| zone.now.saturating_sub(zone.unusable).saturating_sub(zone.allowed))
         .sum();
-    let unusable: u64 = verdict.zones.iter().map(|zone| zone.unusable).sum();
+    shown.extend(reserves_sentence(verdict));
+    let by_type = verdict.zones.iter().filter(|zone| zone.reserved_pages.is_none());
+    let unusable: u64 = by_type.map(|zone| zone.unusable).sum();
     if unusable > 0 {
         let is = if unusable == 1 { "is" } else { "are" };
         shown.push(format!(

@@ -1,6 +1,7 @@
 //! The free blocks of the requested order, in one zone and in all zones.
 
 use freehold::Migratetype;
+use freehold_linux::procfs::FreeReserves;
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
@@ -31,8 +32,11 @@ pub struct ZoneSupply {
     /// page cache there cannot be split and may find no place.
     pub gives_up_at_pfn: Option<u64>,
     /// Free blocks that ordinary requests cannot use: those of the types `HighAtomic` and Isolate,
-    /// and CMA, which only movable pages may use. 0 if types are unknown.
+    /// and CMA, which only movable pages may use. If types are unknown, the most that the zone's reserves can contain.
     pub unusable: u64,
+    /// Free pages in reserves, if only their number is known and not which blocks contain them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved_pages: Option<FreeReserves>,
     /// The most blocks that requests may take above the watermark and the lowmem reserve.
     pub allowed: u64,
     /// The same after page cache is dropped.
@@ -112,9 +116,13 @@ pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, own: bool) -> u
     free.saturating_sub(reserve) >> order
 }
 
-/// Returns free blocks of `order`, and free pages, on lists that ordinary requests cannot use.
+/// Returns free blocks of `order`, and free pages, on lists that ordinary requests cannot use. If only the pages are known, they
+/// fill as many blocks as they can.
 pub(super) fn unusable(free: &ZoneFreeBlocks, order: u8) -> (u64, u64) {
-    let Some(by_type) = &free.by_type else { return (0, 0) };
+    let Some(by_type) = &free.by_type else {
+        let pages = free.reserves.map_or(0, FreeReserves::pages);
+        return ((pages >> order).min(free.blocks_from(usize::from(order))), pages);
+    };
     let pages_from = |from: usize| -> u64 {
         let lists = [Migratetype::HighAtomic, Migratetype::Cma, Migratetype::Isolate];
         let lists = lists.map(|kind| &by_type[kind.index()]);
@@ -167,6 +175,17 @@ mod tests {
         let unknown = ZoneSupply { now: 3, allowed: 9, ..ZoneSupply::default() };
         let supply = Supply::of(&[unknown]);
         assert_eq!((supply.now, supply.after_compaction), (3, None));
+    }
+
+    #[test]
+    fn reserves_of_unknown_blocks_fill_as_many_as_they_can() {
+        let mut free = ZoneFreeBlocks::default();
+        free.total[10].blocks = 32;
+        free.reserves = Some(FreeReserves { cma: 4000, high_atomic: 28 });
+        assert_eq!(unusable(&free, 10), (3, 4028));
+        assert_eq!(unusable(&free, 4), (251, 4028));
+        free.total[10].blocks = 2;
+        assert_eq!(unusable(&free, 10), (2, 4028));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `freehold blame`: who keeps blocks of memory from becoming free.
 //!
 //! `watching.rs` watches allocations for a time, `allocations.rs` collects what is known of them, `report.rs` prints.
+//! `owner_dump.rs` sums up a pasted dump instead.
 
 mod allocations;
+mod owner_dump;
 mod report;
 mod watching;
 
@@ -34,6 +36,9 @@ use allocations::Made;
 use report::Report;
 
 pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
+    if let Some(dump) = &args.page_owner {
+        return owner_dump::run(args, dump);
+    }
     let root = args.sensing.root.as_path();
     let zones = read_zoneinfo(root)?;
     let order = order(args, root, &zones)?;

@@ -1,8 +1,9 @@
 //! `freehold check`: a verdict with its reason.
 //!
-//! `quick.rs` judges a random sample. `try_compaction.rs` compacts and `try_pool.rs` asks the hugetlb pool, to compare a forecast
+//! `by_type.rs` describes free memory of copies. `quick.rs` judges a random sample. `try_compaction.rs` compacts and `try_pool.rs` asks the hugetlb pool, to compare a forecast
 //! with the result.
 
+mod by_type;
 mod quick;
 mod report;
 mod try_compaction;
@@ -11,16 +12,18 @@ mod try_pool;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use freehold_linux::procfs::read_zoneinfo;
+use freehold_linux::procfs::{copy_notes, read_zones};
 
 use crate::args::Check;
 use crate::exit::Failure;
+use crate::machine_files::MachineFiles;
 use crate::output;
 use crate::readings::Readings;
 
 use super::repair_lock::RepairLock;
 use super::request;
 
+use by_type::{free_by_type, without_watermarks};
 use report::{Report, Tried};
 use try_pool::Pool;
 
@@ -39,13 +42,16 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 }
 
 fn check(args: &Check) -> Result<u8, Failure> {
-    let root = args.sensing.root.as_path();
-    let zones = read_zoneinfo(root)?;
+    let files = MachineFiles::open(&args.sensing.root)?;
+    let args = &args.below(files.root());
+    let root = files.root();
+    let zones = read_zones(root)?;
     let (request, missing) = request::request(&args.into(), root, &zones)?;
+    let mut notes = copy_notes(root, args.page_size);
     if args.quick {
         let verdict = quick::run(root, &zones, &request)?;
         let told = report::told(verdict.action.as_ref(), &verdict.reason);
-        let text = || report::with_state(verdict.exit_code, &told, missing.as_slice());
+        let text = || report::with_state(verdict.exit_code, &told, &notes, missing.as_slice());
         return shown(
             if args.json { output::print_json(&verdict) } else { output::print(&text()) },
             verdict.exit_code,
@@ -63,8 +69,15 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let lock = if args.verify { Some(RepairLock::take(PATIENCE)?) } else { None };
     let mut readings = Readings::take(root, args.sensing.sensor.into(), &request)?;
     readings.note(missing);
+    let has_watermarks = root.join("proc/zoneinfo").exists();
+    if !has_watermarks {
+        notes.extend(free_by_type(&readings, &request));
+    }
     let cpu = if args.verify && pool.is_none() { readings.calmest_cpu() } else { None };
-    let verdict = readings.judge(&request, cpu);
+    let mut verdict = readings.judge(&request, cpu);
+    if !has_watermarks {
+        without_watermarks(&mut verdict);
+    }
     let tried = match (args.verify, pool) {
         (false, _) => None,
         (true, Some(pool)) => Some(Tried::Pool(pool.ask(&verdict)?)),
@@ -81,7 +94,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
         Some(Tried::Pool(tried)) => tried.exit_code(&verdict),
         None => verdict.exit_code,
     };
-    let report = Report { types: readings.types_from(), free_from: readings.free_from(), verdict, tried };
+    let report =
+        Report { types: readings.types_from(), free_from: readings.free_from(), verdict, notes, tried };
     shown(if args.json { output::print_json(&report) } else { output::print(&report::text(&report)) }, code)
 }
 

@@ -16,6 +16,9 @@ pub(super) struct Report {
     pub(super) free_from: &'static str,
     #[serde(flatten)]
     pub(super) verdict: Verdict,
+    /// What is assumed of a copied machine, and where its files contradict each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tried: Option<Tried>,
 }
@@ -28,13 +31,14 @@ pub(super) enum Tried {
     Pool(PoolTrial),
 }
 
-/// Formats reasons and what could not be read, after the word for the exit code.
-pub(super) fn with_state(exit_code: u8, reason: &[String], missing: &[String]) -> String {
+/// Formats reasons, notes and what could not be read, after the word for the exit code.
+pub(super) fn with_state(exit_code: u8, reason: &[String], notes: &[String], missing: &[String]) -> String {
     let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(exit_code.min(3))];
     let mut lines: Vec<String> = reason.iter().map(|reason| format!("{reason}.")).collect();
     if let Some(first) = lines.first_mut() {
         first.insert_str(0, &format!("{word}: "));
     }
+    lines.extend(notes.iter().map(|note| format!("Note: {note}.")));
     lines.extend(missing.iter().map(|missing| format!("Not read: {missing}.")));
     lines.join("\n")
 }
@@ -46,9 +50,9 @@ pub(super) fn told(action: Option<&String>, reason: &[String]) -> Vec<String> {
 
 /// Formats the report. The state comes first, because monitors show only the first line.
 pub(super) fn text(report: &Report) -> String {
-    let Report { verdict, tried, .. } = report;
+    let Report { verdict, notes, tried, .. } = report;
     let told = told(verdict.action.as_ref(), &verdict.reason);
-    let mut lines = vec![with_state(verdict.exit_code, &told, &verdict.missing)];
+    let mut lines = vec![with_state(verdict.exit_code, &told, notes, &verdict.missing)];
     match tried {
         Some(Tried::Compaction(tried)) => {
             lines.push(format!(

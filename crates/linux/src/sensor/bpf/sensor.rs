@@ -131,6 +131,7 @@ fn free_blocks(zone: &ZoneSnapshot, entry: &ZoneEntry, layout: &Layout) -> ZoneF
         total,
         by_type: Some(by_type),
         pageblocks: None,
+        reserves: None,
     }
 }
 

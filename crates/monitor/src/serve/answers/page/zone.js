@@ -5,8 +5,6 @@ import { unusable } from "./history.js";
 import { trendWords } from "./summary.js";
 import { bytes, count, element, percent, setText, short, whole } from "./words.js";
 
-// The kernel's numbering of migratetypes in the model.
-const TYPES = ["Unmovable", "Movable", "Reclaimable", "HighAtomic", "CMA", "Isolate"];
 export const USUAL_PAGEBLOCK_ORDER = 9;
 
 // How old numbers by type may be before they are shown to be old.
@@ -91,11 +89,7 @@ export class ZoneView {
 
 function typeRows(model, zone) {
   if (!zone.by_type) return [];
-  let next = TYPES.length;
-  return model.types.map((name) => {
-    // A type that is none of Linux's stands behind those, in the kernel's order.
-    const known = TYPES.indexOf(name);
-    const at = known < 0 ? next++ : known;
+  return model.types.map((name, at) => {
     const pageblocks = zone.pageblocks ? whole(zone.pageblocks[at]) : "";
     return { name, kind: "type", values: zone.by_type[at].map(count), pageblocks };
   });
