@@ -47,7 +47,7 @@ fn a_size_ends_it_before_the_file_is_larger() {
     assert_eq!(whole["ending"]["stopped_by"], "max-events");
     assert!(whole["summary"]["events"].as_u64() >= Some(5000));
     let text = run(["trace", "info", output.to_str().unwrap()]).ok().stdout;
-    assert!(text.contains("ended       as many events as were asked for"), "{text}");
+    assert!(text.contains("ended       the number of events was reached"), "{text}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_ring_ends_with_its_trigger() {
     ];
     for (side, threshold, seen) in triggers {
         let ran = record(&output, &["--ring", "2", side, threshold, "--", "sh", "-c", BUSY]).ok();
-        assert!(ran.stderr.contains(&format!("what was waited for happened: {seen}")), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("the trigger fired: {seen}")), "{}", ran.stderr);
         let info = info(&output);
         assert_eq!(info["ending"]["stopped_by"], "trigger");
         assert!(info["ending"]["trigger"].as_str().unwrap().starts_with(seen));

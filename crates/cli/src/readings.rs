@@ -42,7 +42,7 @@ pub(super) struct Readings {
     types: Option<PageblockTypes>,
     /// Slab caches of the pageblocks that were looked into, by each pageblock's first frame.
     slabs: HashMap<u64, Vec<SlabShare>>,
-    /// True if the kernel can be told to keep CPUs' lists short.
+    /// True if the kernel can keep per-CPU lists short.
     bounds_lists: bool,
     mobility: Mobility,
     ranges: RangeRules,
@@ -52,7 +52,7 @@ pub(super) struct Readings {
 
 impl Readings {
     /// Reads the machine below `root`. A file that this user may not read becomes a note. Holders by
-    /// name are those of the zones that are asked for.
+    /// name are those of the requested zones.
     ///
     /// # Errors
     /// If `zoneinfo` or `buddyinfo`, which everybody may read, cannot be read, or BPF where `choice`
@@ -62,8 +62,7 @@ impl Readings {
         let writing = Writing::begin(root);
         let mut sensor = open_sensor(root, choice, &mut missing)?;
         let mut note = |error: Error| missing.push(error.to_string());
-        // Zones, pageblocks and free blocks come first: the memory that the other parsers take must
-        // not be missing from the free blocks.
+        // First, as the memory of the other parsers must not be missing from the free blocks.
         let zones = read_zones(root)?;
         let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
         let lists = match &sensor {
@@ -147,7 +146,7 @@ impl Readings {
         self.names.drainable_pages = 0;
     }
 
-    /// Reads again what requests can have now; what work would bring is not told.
+    /// Reads again what requests can have now; the results of work stay unknown.
     pub(super) fn supply_again(&mut self, root: &Path, request: &BlockRequest) -> Result<Supply, Error> {
         let zones = read_zoneinfo(root)?;
         let free = self.free_again(root)?;
@@ -256,8 +255,8 @@ const NAMED_PAGEBLOCKS: usize = 512;
 /// The most slabs that are looked up.
 const NAMED_SLABS: usize = 16_384;
 
-/// Returns the slab caches of the pageblocks that only slabs keep from becoming free in the zones that are
-/// asked for, those with the fewest slab pages first.
+/// Returns the slab caches of the pageblocks that only slabs keep from becoming free in the
+/// requested zones, those with the fewest slab pages first.
 fn slabs_of(
     root: &Path,
     sensor: &mut BpfSensor,

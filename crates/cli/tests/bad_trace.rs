@@ -111,7 +111,7 @@ fn truncated_at_many_places() {
 
     fs::write(&cut, &bytes[..bytes.len() - 20]).unwrap();
     let cut = cut.display();
-    let refused = run_words(&format!("compare {cut}")).fails(64, &["cut.arrows", "--partial"]);
+    let refused = run_words(&format!("compare {cut}")).fails(65, &["cut.arrows", "--partial"]);
     assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
     let table = run_words(&format!("compare {cut} --partial --timing-rounds 1")).ok();
     assert!(table.stderr.contains("cut short") && table.stdout.contains("Costs"));

@@ -212,7 +212,7 @@ fn a_sample_agrees_with_the_full_survey() {
         (&0.into(), &"not-before-freed".into()),
         "{ranges}"
     );
-    check(root.path(), "--quick --need 1M").fails(3, &["--quick looks at pageblocks, of 2 MiB here"]);
+    check(root.path(), "--quick --need 1M").fails(3, &["--quick reads pageblocks, of 2 MiB here"]);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn a_sample_of_blocks_has_the_same_thing_to_do() {
     let root = large_machine(300);
     for words in ["--need 201", "--need 8M=1"] {
         let [quick, full] = quick_and_full(root.path(), words);
-        assert_eq!(quick, "Nothing short of freeing memory helps: leave out --quick to be told who holds it");
+        assert_eq!(quick, "Nothing short of freeing memory helps: leave out --quick to see who uses it");
         assert!(
             full.as_str().is_some_and(|full| full.starts_with("Nothing short of freeing memory")),
             "{full}"

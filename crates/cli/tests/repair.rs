@@ -65,15 +65,15 @@ fn the_plan_is_the_least_that_is_enough() {
         "--need 2M=3",
         1,
         &[
-            "PLANNED: 0 blocks of 2 MiB are free now, 3 were asked for.",
+            "PLANNED: 0 blocks of 2 MiB are free now, 3 were requested.",
             "Do: freehold repair --need 2M=3 (compacts: 3 expected, 0 are free)",
-            "1. compact node 0: 3 blocks foretold after it, at least",
+            "1. compact node 0: 3 blocks predicted after it, at least",
         ],
     );
     assert!(!compacts.contains("page cache"), "{compacts}");
     let drops = told("--need 4", 1, &["1. drop page cache of node 0", "2. compact node 0"]);
     assert!(drops.starts_with("PLANNED"), "{drops}");
-    told("--need 8", 2, &["CANNOT: 0 blocks of 2 MiB are free now, 8 were asked for"]);
+    told("--need 8", 2, &["CANNOT: 0 blocks of 2 MiB are free now, 8 were requested"]);
     let json = repair(root.path(), "--dry-run --json --need 4").json();
     let steps = json["plan"]["steps"].as_array().expect("steps");
     assert_eq!((json["ending"].as_str(), json["exit_code"].as_u64()), (Some("planned"), Some(1)));
@@ -97,7 +97,7 @@ fn what_is_dirty_is_written_back_before_anything_is_given_up() {
     assert_eq!(told.code, Some(1), "{}", told.stdout);
     assert!(told.stdout.contains("1. write back 512 dirty pages"), "{}", told.stdout);
     assert!(
-        told.stdout.contains("3. compact node 0: 2 blocks foretold after it, at most"),
+        told.stdout.contains("3. compact node 0: 2 blocks predicted after it, at most"),
         "{}",
         told.stdout
     );

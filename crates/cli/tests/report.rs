@@ -167,9 +167,9 @@ fn nothing_half_written_is_left() {
     compare(&[trace, "--out", &at("full")]).fails(64, &["full", "not empty", "name a folder"]);
     compare(&[trace, "--out", &at("bad.arrows")]).fails(64, &["is no folder"]);
     compare(&[trace, "--out", &at("missing/out")]).fails(74, &["make its folder first"]);
-    for bad in ["bad.arrows", "cut.arrows", "missing.arrows"] {
+    for (bad, code) in [("bad.arrows", 65), ("cut.arrows", 65), ("missing.arrows", 66)] {
         let (page, out) = (at("new.html"), at("new"));
-        compare(&[trace, &at(bad), "--html", &page, "--out", &out]).fails(65, &[bad]);
+        compare(&[trace, &at(bad), "--html", &page, "--out", &out]).fails(code, &[bad]);
     }
     assert_eq!(names(folder.path()), before);
     assert_eq!(fs::read(at("report.html")).unwrap(), b"precious");

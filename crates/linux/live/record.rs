@@ -110,13 +110,13 @@ fn a_command_is_recorded() {
 }
 
 #[test]
-fn compaction_is_told() {
+fn compaction_is_recorded() {
     let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if !can_record("compaction_is_told") {
+    if !can_record("compaction_is_recorded") {
         return;
     }
     let needed = ["/proc/sys/vm/compact_memory", "/sys/kernel/tracing/events/compaction"];
-    if !needed.iter().all(|file| has_file(file, "compaction_is_told")) {
+    if !needed.iter().all(|file| has_file(file, "compaction_is_recorded")) {
         return;
     }
     let mut sink = MemorySink::default();

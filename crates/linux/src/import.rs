@@ -142,7 +142,7 @@ impl<'p> Source<'p> {
             return Ok(Self::PerfData(Box::new(PerfData::open(path, file)?)));
         }
         let mut text = unpack(path, file)?;
-        // What cannot be unpacked is told of by the reader of the text.
+        // The reader of the text reports what cannot be unpacked.
         if text.fill_buf().is_ok_and(looks_like_perf_data) {
             return Err(PerfDataError::Packed.in_file(path));
         }

@@ -1,6 +1,6 @@
 //! The end of a process that gets no memory.
 //!
-//! Unsafe island: a handler of SIGABRT, by which the standard library ends a process that asked for memory in vain.
+//! Unsafe island: a handler of SIGABRT, by which the standard library ends a process whose allocation failed.
 #![expect(unsafe_code, reason = "a signal handler that does more than set a flag has no safe form")]
 
 use std::io;
@@ -13,11 +13,11 @@ use signal_hook::low_level;
 /// True once something panicked: an abort is then a bug's.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// True once the handler runs: it may itself ask for memory in vain.
+/// True once the handler runs: its own allocations may fail, too.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Makes a process that gets no memory do `before`, say `remedy` on standard error and end with `exit_code`, instead of
-/// being aborted. What the standard library says first is how much it asked for.
+/// being aborted. What the standard library says first is the size of the request.
 ///
 /// `before` runs where memory has ended, and must take no lock that it could wait for. A SIGABRT that another process
 /// sends has its usual effect.
@@ -46,7 +46,7 @@ pub fn end_without_memory(exit_code: i32, remedy: &'static str, before: fn()) ->
         }
         low_level::exit(exit_code);
     };
-    // SAFETY: past the look at the sender, SIGABRT comes from `abort`, which the thread calls that got no memory: it holds
+    // SAFETY: past the check of the sender, SIGABRT comes from `abort`, which the thread calls that got no memory: it holds
     // no lock of the allocator then, unlike a thread that another process's signal interrupts, for which nothing is called
     // but what signal handlers may call. What the handler calls waits for no lock; it may ask for memory, and comes back
     // here if that fails, to leave at once. It returns only into an `abort` that ends the process.

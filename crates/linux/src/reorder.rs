@@ -13,7 +13,7 @@ pub(crate) struct TooOld {
     pub(crate) passed_ns: u64,
 }
 
-/// Holds events back until it is told that nothing older comes.
+/// Keeps events until nothing older can follow.
 ///
 /// Events of one time leave in the order in which they came.
 ///
@@ -35,7 +35,7 @@ impl Reorder {
         self.newest_ns
     }
 
-    /// Returns how many events are held back.
+    /// Returns how many events are pending.
     pub(crate) fn len(&self) -> usize {
         self.pending.len()
     }

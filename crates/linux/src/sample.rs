@@ -99,7 +99,7 @@ impl Lists {
 
 /// The state of the survey of pageblocks.
 enum Surveying {
-    /// It was not asked for.
+    /// It was not requested.
     No,
     /// It starts with the next sample.
     Begins(Pace),
@@ -166,7 +166,7 @@ impl Sampler {
         Ok(Sample { unix_ms: unix_ms(), free, zones, counters, pressure, pageblocks, notes })
     }
 
-    /// Continues the survey of pageblocks if it was asked for.
+    /// Continues the survey of pageblocks if it was requested.
     fn survey(&mut self, zones: &[ZoneSnapshot], notes: &mut Vec<String>) -> Option<Surveyed> {
         if zones.is_empty() {
             return None;

@@ -46,7 +46,7 @@ fn one_damaged_file_is_missed_alone_or_an_error() {
         fs::remove_file(path).unwrap();
         symlink(path, path).unwrap();
     };
-    // Nobody writes to it: whoever opens it to read waits for ever.
+    // Nobody writes to it: a reader that opens it waits for ever.
     let a_pipe: &dyn Fn(&Path) = &|path| {
         fs::remove_file(path).unwrap();
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());

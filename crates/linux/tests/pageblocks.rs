@@ -192,7 +192,7 @@ fn pages_that_were_on_lists_before_or_after_the_reading_count() {
     let counts =
         |map: &PageblockMap| map.zones[0].blocks.iter().map(|block| block.listed).collect::<Vec<_>>();
     assert_eq!(counts(&map), [1, 0, 0]);
-    // Two that came later, and one that has become a slab's.
+    // Two that were added later, and one that has become a slab's.
     listed.extend(PerCpuFrames::new([(6, 1), (512 + 7, 0), (1024, 0)]));
     recount_listed(root.path(), &mut map, &listed).unwrap();
     assert_eq!(counts(&map), [3, 1, 0]);
@@ -252,7 +252,7 @@ fn of_hugetlb_pages_one_word_a_pageblock_is_read() {
     };
     pool(2048, "20");
     assert_eq!(read(), every_word);
-    // What is not read cannot be told.
+    // What is not read is unknown.
     all[20 * 512 + 1] = BUDDY;
     let bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
     fs::write(root.path().join("proc/kpageflags"), bytes).unwrap();

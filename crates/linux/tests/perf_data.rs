@@ -1,4 +1,4 @@
-//! Files of perf, held against the text that perf itself writes of them.
+//! Files of perf, compared with the text that perf itself writes of them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -40,8 +40,10 @@ fn committed_files_hold_what_perf_prints_of_them() {
             import_from(&path, &fixture("")).unwrap_or_else(|error| panic!("{error}"))
         });
         assert_same(&file.1, &text.1);
-        let (Imported::PerfData(counts), Imported::Text(told)) = (file.0, text.0) else { panic!("{name}") };
-        assert_eq!((counts.events, counts.other_samples), (told.events, told.other_lines), "{name}");
+        let (Imported::PerfData(counts), Imported::Text(expected)) = (file.0, text.0) else {
+            panic!("{name}")
+        };
+        assert_eq!((counts.events, counts.other_samples), (expected.events, expected.other_lines), "{name}");
         assert_eq!(counts.lost, lost.iter().sum::<u64>(), "{name}");
         let ending = file.1.ending.as_ref().unwrap();
         assert_eq!(ending.lost_by_cpu, lost, "{name}");

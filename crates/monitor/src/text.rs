@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_above_the_cap_is_exact_only_if_asked_for() {
+    fn numbers_above_the_cap_are_exact_on_request() {
         let mut free = read("linux-6.18");
         free.zones[2].by_type.as_mut().unwrap()[1][0] = FreeCount { blocks: 1_062_332, capped: false };
         assert!(pagetypeinfo(&free, Cap::Kernels, Part::Whole).unwrap().contains(">100000 "));

@@ -1,6 +1,6 @@
 // The engine: compiled to WebAssembly, in this page or in a worker.
 
-/** Returns a function that has the engine run a command and calls `told` with what it says. */
+/** Returns a function that has the engine run a command and calls `reply` with what it says. */
 async function runner(engine) {
   let tell = () => {};
   const text = new TextDecoder();
@@ -12,8 +12,8 @@ async function runner(engine) {
     },
   };
   const { instance: { exports } } = await WebAssembly.instantiate(engine, { page });
-  return (command, trace, told) => {
-    tell = told;
+  return (command, trace, reply) => {
+    tell = reply;
     const words = new TextEncoder().encode(JSON.stringify(command));
     const length = trace ? trace.byteLength : 0;
     const at = exports.input(length + words.length) >>> 0;

@@ -90,25 +90,25 @@ class SandboxView {
 
   play() {
     const script = this.script();
-    let told = null;
+    let log = null;
     try {
-      this.run({ do: "sandbox", script }, null, (message) => { told = message; });
+      this.run({ do: "sandbox", script }, null, (message) => { log = message; });
     } catch (error) {
-      told = { sentence: `the sandbox stopped (${error.message}); please report the address of this page` };
+      log = { sentence: `the sandbox stopped (${error.message}); please report the address of this page` };
     }
-    this.isFine = told?.kind === "sandbox";
+    this.isFine = log?.kind === "sandbox";
     const state = byId("sandbox-state");
     state.className = this.isFine ? "quiet" : "alarm";
     if (!this.isFine) {
-      const sentence = told?.sentence ?? "the engine said nothing";
+      const sentence = log?.sentence ?? "the engine said nothing";
       state.textContent = `${sentence[0].toUpperCase()}${sentence.slice(1)}. Start over, or choose an example.`;
       return;
     }
-    state.textContent = `${whole(told.steps)} step${told.steps === 1 ? "" : "s"}: ${whole(told.claims)} claim${told.claims === 1 ? "" : "s"}, ${whole(told.steals)} steal${told.steals === 1 ? "" : "s"}.`
-      + (told.steps ? " The page’s address holds them all: share it." : "");
+    state.textContent = `${whole(log.steps)} step${log.steps === 1 ? "" : "s"}: ${whole(log.claims)} claim${log.claims === 1 ? "" : "s"}, ${whole(log.steals)} steal${log.steals === 1 ? "" : "s"}.`
+      + (log.steps ? " The page’s address holds them all: share it." : "");
     if (this.steps.length) history.replaceState(null, "", `#sandbox=${script}`);
     else if (location.hash.startsWith("#sandbox=")) history.replaceState(null, "", "#sandbox");
-    this.zone = told;
+    this.zone = log;
     this.show();
   }
 
@@ -116,7 +116,7 @@ class SandboxView {
     if (!this.zone) return;
     this.legend();
     this.blocks();
-    this.told();
+    this.log();
     const { free, types } = this.zone;
     byId("sandbox-free").replaceChildren(table(["order", ...free.map((_, order) => String(order))],
       KINDS.map((_, kind) => [types[kind], ...free.map((blocks) => whole(blocks[kind]))])));
@@ -218,14 +218,14 @@ class SandboxView {
     if (state === 2) this.step(`f${start.toString(16)}`);
   }
 
-  told() {
-    const place = byId("sandbox-told");
+  log() {
+    const place = byId("sandbox-log");
     const last = this.zone.steps - 1;
-    place.replaceChildren(...this.zone.told.map(([step, line]) => {
+    place.replaceChildren(...this.zone.log.map(([step, line]) => {
       const [kind] = /^(claim|steal|split|merge|fallback|page allocation failure)/.exec(line) ?? [""];
       return element("li", { class: `${kind.split(" ").pop()}${step === last ? " last" : ""}` }, line);
     }));
-    if (!this.zone.told.length) place.replaceChildren(element("li", {}, "Nothing yet: allocate something."));
+    if (!this.zone.log.length) place.replaceChildren(element("li", {}, "Nothing yet: allocate something."));
     place.scrollTop = place.scrollHeight;
   }
 }

@@ -1,4 +1,4 @@
-// One era's replay of a trace: a worker, and what it has told.
+// One era's replay of a trace: a worker, and what it has reply.
 
 class Side {
   constructor(era, changed) {
@@ -18,7 +18,7 @@ class Side {
     const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     const worker = new Worker(address);
     this.worker = worker;
-    worker.onmessage = ({ data: { told, bytes } }) => { if (this.worker === worker) this.take(told, bytes); };
+    worker.onmessage = ({ data: { reply, bytes } }) => { if (this.worker === worker) this.take(reply, bytes); };
     worker.onerror = (event) => {
       this.take({ kind: "error", sentence: `the replay could not be started: ${event.message || "the browser refuses a worker"}` });
       this.take({ kind: "done" });
@@ -27,26 +27,26 @@ class Side {
     worker.postMessage({ engine, trace, command: { do: "replay", file: name, era: this.era, partial } });
   }
 
-  take(told, bytes) {
-    if (told.kind === "head") this.head = told;
-    else if (told.kind === "moment") this.moments.push(this.momentOf(told, bytes));
-    else if (told.kind === "end") this.end = told;
-    else if (told.kind === "error") this.error = told.sentence;
-    else if (told.kind === "done") {
+  take(reply, bytes) {
+    if (reply.kind === "head") this.head = reply;
+    else if (reply.kind === "moment") this.moments.push(this.momentOf(reply, bytes));
+    else if (reply.kind === "end") this.end = reply;
+    else if (reply.kind === "error") this.error = reply.sentence;
+    else if (reply.kind === "done") {
       this.isDone = true;
       this.worker?.terminate();
       this.worker = null;
     }
-    this.changed(told.kind);
+    this.changed(reply.kind);
   }
 
   /** A moment with the cells of each zone, and fallbacks counted from the start. */
-  momentOf(told, bytes) {
+  momentOf(reply, bytes) {
     const before = this.moments[this.moments.length - 1];
     let at = 0;
-    const zones = told.cells.map((cells) => (bytes ?? new Uint8Array(0)).subarray(at, (at += cells)));
-    const claims = told.places.filter((place) => place[7]).length;
-    return { ...told, zones, claims: (before?.claims ?? 0) + claims, steals: (before?.steals ?? 0) + told.places.length - claims };
+    const zones = reply.cells.map((cells) => (bytes ?? new Uint8Array(0)).subarray(at, (at += cells)));
+    const claims = reply.places.filter((place) => place[7]).length;
+    return { ...reply, zones, claims: (before?.claims ?? 0) + claims, steals: (before?.steals ?? 0) + reply.places.length - claims };
   }
 
   /** The share of the trace that was followed. */

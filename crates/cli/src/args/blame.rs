@@ -11,27 +11,29 @@ use super::monitor::Sensing;
 use super::need::parse_block_size;
 
 const BLAME_HELP: &str = "\
-What unmovable pages are is told by /proc/kpageflags, BPF and /proc/kpagecgroup. Which code allocated them is told by
-page_owner where the kernel keeps it (CONFIG_PAGE_OWNER, booted with page_owner=on, debugfs mounted), and otherwise by BPF, of
-what is allocated while this command watches. Where the kernel counts memory by code (CONFIG_MEM_ALLOC_PROFILING), in the whole
-machine and since it began to, a second table says so. The watch takes at most one percent of a CPU: it watches fewer pageblocks
-where much is allocated.";
+/proc/kpageflags, BPF and /proc/kpagecgroup show what unmovable pages are.
+page_owner shows which code allocated them (CONFIG_PAGE_OWNER, page_owner=on).
+Without page_owner, BPF shows the code of what is allocated during the command.
+With CONFIG_MEM_ALLOC_PROFILING, a second table has the memory in use by code.
+The watch takes at most one percent of a CPU; under load it watches fewer
+pageblocks.
+
+Example: freehold blame --duration 20 --rows 3";
 
 #[derive(Args, Debug)]
 #[command(after_help = BLAME_HELP)]
 pub(crate) struct Blame {
-    /// Seconds to watch allocations for by BPF; with a command the most seconds, and 10 without one. Where the kernel has
-    /// `page_owner` and neither is given, nothing is watched.
+    /// Watch allocations by BPF for this many seconds; 10 by default, 0 with `page_owner`. A command may end it earlier.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
-    /// Sum up this dump of `page_owner` by pageblock and code, and read nothing else; `-` is standard input.
+    /// Sum up this dump of `page_owner` by pageblock and code, and read nothing else; `-` is stdin.
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["duration", "older", "size", "order", "node", "zone", "folded", "root", "sensor", "command"])]
     pub(crate) page_owner: Option<PathBuf>,
     /// Leave out pages that were allocated less than this many seconds ago.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS", default_value = "1")]
     pub(crate) older: Duration,
-    /// The size of the blocks that are kept, such as 64K, 2M or 1G; without --order that of the machine's huge pages.
+    /// The size of the blocks, such as 64K, 2M or 1G; that of huge pages by default.
     #[arg(long, value_parser = parse_block_size, value_name = "SIZE", conflicts_with = "order")]
     pub(crate) size: Option<u64>,
     /// The order of the blocks, instead of their size.
@@ -49,7 +51,7 @@ pub(crate) struct Blame {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write the stacks to this file, each with the thousandths of blocks that it keeps, as flame graphs are drawn from.
+    /// Also write stacks for a flame graph to this file, weighted by the blocks that each keeps.
     #[arg(long, value_name = "FILE")]
     pub(crate) folded: Option<PathBuf>,
     /// Replace the file that is there.
@@ -57,7 +59,7 @@ pub(crate) struct Blame {
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// What to run meanwhile.
+    /// The command to run during the watch.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

@@ -26,7 +26,7 @@ use super::sweep::{self, Sweep};
 use super::trace::Trace;
 use crate::exit::{CODES, Cause};
 
-/// Compare generations of the Linux page allocator on a trace of a real machine.
+/// The Linux page allocator: explain failed allocations, watch fragmentation, compare kernels on a recording.
 #[derive(Parser, Debug)]
 #[command(name = "freehold", version = VERSION, after_help = CODES)]
 pub(crate) struct Cli {
@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Replay a trace through one era, in depth.
     Replay(Replay),
-    /// Show what a trace asks of an allocator: orders, types, lifetimes, who allocates, bursts, pollution.
+    /// Show the requests of a trace: orders, types, lifetimes, callers, bursts, mixed pageblocks.
     #[command(long_about = analyze::LONG_ABOUT)]
     Analyze(Analyze),
     /// Show which types take blocks from which, at which orders, and which task, from a trace or from a text.
@@ -52,16 +52,16 @@ pub(crate) enum Command {
     /// Replay traces with every combination of settings, and write all measures as one Parquet file.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(Sweep),
-    /// Foretell what recordings would be under another setting, and hold it against what came.
+    /// Predict the effect of a setting from recordings, and compare it with observations.
     #[command(long_about = predict::LONG_ABOUT)]
     Predict(Predict),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),
-    /// Turn what ftrace, trace-cmd, perf or bpftrace wrote into a trace.
+    /// Convert the output of ftrace, trace-cmd, perf or bpftrace into a trace.
     Import(Import),
-    /// Judge whether this machine can give blocks of a size: now, after compaction, or not at all.
+    /// Check whether this machine can provide blocks of a size now, after compaction, or not at all.
     Check(Check),
-    /// Show who keeps blocks of memory from becoming free: unmovable pages, and the code that allocated them (needs root).
+    /// Show which unmovable pages keep blocks from becoming free, and the code that allocated them (needs root).
     Blame(Blame),
     /// Show what changed between two snapshots of free memory.
     #[command(long_about = diff::LONG_ABOUT)]
@@ -75,11 +75,11 @@ pub(crate) enum Command {
     /// Look into a trace.
     #[command(subcommand)]
     Trace(Trace),
-    /// Print this machine's free blocks as the kernel's texts do, or as JSON.
+    /// Print this machine's free blocks in the kernel's formats, or as JSON.
     Snapshot(Snapshot),
     /// Run a command when memory passes a threshold.
     Watch(Watch),
-    /// Show where this machine's memory stands: a page in the terminal.
+    /// Show this machine's memory in the terminal.
     Top(Top),
     /// Show this machine's memory to browsers and Prometheus.
     Serve(Serve),

@@ -20,7 +20,7 @@ pub(crate) struct Compare {
     /// Print every table and finding instead of one screen, and what each system and rule does alone.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Only replay the era nearest to each trace's own kernel, and say how far it is from what the machine did.
+    /// Replay only the era nearest to each trace's kernel, and compare the replay with the machine.
     #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "replicates"])]
     pub(crate) trust: bool,
     /// Replays of each era for lock hold times, of which the shortest counts.
@@ -32,7 +32,7 @@ pub(crate) struct Compare {
     /// Also write a page with every table and chart, which needs no network.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Also write that page, pictures as SVG, tables as CSV, figures as CSV, JSON and Parquet into a new folder.
+    /// Also write the page, its pictures (SVG), tables (CSV) and figures (CSV, JSON, Parquet) into a new folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// Replace the page if it exists.
@@ -44,7 +44,7 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// Returns true if more is asked for than the answer in short: what the eras' parts do, times and maps.
+    /// Returns true if the arguments require more than the summary: parts of eras, times and maps.
     pub(crate) fn wants_all(&self) -> bool {
         self.full || self.form.json || self.form.csv || self.html.is_some() || self.out.is_some()
     }

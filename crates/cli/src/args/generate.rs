@@ -1,4 +1,4 @@
-//! The arguments of `freehold generate`.
+//! The arguments of `freehold dev generate`.
 
 use std::path::PathBuf;
 

@@ -23,13 +23,13 @@ pub(crate) struct Import {
     /// /proc/pagetypeinfo as it was at the end.
     #[arg(long, value_name = "FILE")]
     pub(crate) pagetypeinfo_end: Option<PathBuf>,
-    /// The recorded machine's `uname -r`, which decides the era that its end is held against; a perf.data tells it itself.
+    /// The `uname -r` of the recorded machine, which selects the era for comparisons; a perf.data contains it.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "RELEASE")]
     pub(crate) kernel_release: String,
     /// How frame numbers without 0x are read in a text.
     #[arg(long, value_enum, default_value_t = Radix::Auto)]
     pub(crate) pfn_radix: Radix,
-    /// The size of the recorded machine's pages, `getconf PAGESIZE`; a perf.data tells it itself.
+    /// The size of the recorded machine's pages, `getconf PAGESIZE`; a perf.data contains it.
     #[arg(long, value_enum, default_value_t = PageSize::Kib4)]
     pub(crate) page_size: PageSize,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The arguments of `freehold completions` and `freehold man`.
+//! The arguments of `freehold dev completions` and `freehold dev man`.
 
 use std::path::PathBuf;
 

@@ -15,7 +15,7 @@ use super::page_size::parse_page_size;
 /// Which machine is read, and how.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Sensing {
-    /// What free blocks are read from.
+    /// The source of the numbers of free blocks.
     #[arg(long, value_enum, default_value_t = SensorChoice::Auto)]
     pub(crate) sensor: SensorChoice,
     /// Read the files of a machine below this folder instead of this machine's. `check` and `snapshot` also take a bug report, a
@@ -50,7 +50,7 @@ impl From<SensorChoice> for Choice {
 pub(crate) struct Snapshot {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// In which form.
+    /// The format of the output.
     #[arg(long, value_enum, default_value_t = SnapshotFormat::Pagetypeinfo)]
     pub(crate) format: SnapshotFormat,
     /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
@@ -59,13 +59,13 @@ pub(crate) struct Snapshot {
     /// Print numbers above 100 000 as they are, where the kernel prints >100000.
     #[arg(long)]
     pub(crate) exact: bool,
-    /// Write a file instead of standard output; it appears whole. With --format metrics its name ends in .prom.
+    /// Write this file instead of standard output. With --format metrics its name ends in .prom.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace the output if it exists.
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Stay, and print or write it anew so many seconds after each time, at least 0.01; JSON then has a line each time.
+    /// Repeat every so many seconds, at least 0.01; JSON then has one line each time.
     #[arg(long, visible_alias = "interval", value_parser = parse_unseen_interval, value_name = "SECONDS")]
     pub(crate) follow: Option<Duration>,
     /// With --format metrics, every series, by zone, order and migratetype, too.
@@ -118,16 +118,16 @@ pub(crate) struct Watch {
     /// Only zones of this node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
-    /// Seconds from one look to the next, at least 0.01.
+    /// Seconds between two samples, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
-    /// How long it must hold without a break before the command runs.
+    /// The number of seconds that the condition must be true before the command runs.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
     /// Give up after this many seconds, with exit code 124.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) timeout: Option<Duration>,
-    /// What to run; without a command, end when the threshold is passed.
+    /// The command to run; without one, `watch` ends at the threshold.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -147,7 +147,7 @@ Exit codes: the command's; 0 without a command;
 pub(crate) struct Top {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// Seconds from one look to the next, 0.1 to 60; the keys + and - change it.
+    /// Seconds between two samples, 0.1 to 60; the keys + and - change it.
     #[arg(long, value_parser = parse_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
     /// When there are colours.
@@ -186,14 +186,13 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// Where to listen; other machines can reach it only where this is not a loopback address.
+    /// The address to listen on; other machines can only reach one that is not a loopback address.
     #[arg(long, value_parser = parse_listen, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9321")]
     pub(crate) listen: SocketAddr,
     /// Seconds from one sample to the next, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
-    /// Serve nothing but /proc/pagetypeinfo's text, on this Unix socket, to whoever connects: read at that moment by BPF, never from
-    /// the file.
+    /// Serve only the text of /proc/pagetypeinfo, on this Unix socket; BPF reads it for each client.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["listen", "interval", "web_config"])]
     pub(crate) socket: Option<PathBuf>,
     /// TLS and passwords, as Prometheus's exporter toolkit has them in its --web.config.file: `tls_server_config`,

@@ -1,4 +1,4 @@
-//! The arguments of `freehold new-rule`.
+//! The arguments of `freehold dev new-rule`.
 
 use std::path::PathBuf;
 

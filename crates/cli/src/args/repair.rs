@@ -12,13 +12,14 @@ use super::need::Need;
 pub(super) const LONG_ABOUT: &str = "\
 Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
 
-The verdict of `freehold check` says what would be enough. `repair` does the least of it, step by step, holds each
-forecast against what came, and stops as soon as there are enough blocks. Where no step helps, it changes nothing
-and says who must let go of memory.";
+`repair` takes the cheapest steps that suffice according to `freehold check`. After each step it compares forecast \
+and result, and it stops when there are enough blocks. If no step helps, it changes nothing and names the owners of \
+the memory.";
 
 const CODES: &str = "\
-Exit codes: 0 there are enough blocks now; 1 nothing was done and the plan would suffice (--dry-run, or the answer
-was no); 2 cannot be done, or came short; 3 could not tell or was interrupted, which unusable arguments are too.";
+Exit codes: 0 enough blocks are free; 1 nothing was done and the plan would suffice
+(--dry-run, or the answer was no); 2 not possible, or too few blocks became free;
+3 unknown, interrupted, or bad arguments.";
 
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]

@@ -8,14 +8,14 @@ use freehold_lab::sweep::{Knob, Value};
 use super::common::{Form, parse_knob};
 
 pub(super) const LONG_ABOUT: &str = "\
-Replay traces with every combination of the values given, on all processors, and write one Parquet file: \
-a row a run, with the trace, each varied setting, every measure of `freehold compare`'s overview, means over \
-time, mean and standard deviation of several replays, how far the trace's replay as recorded is from its machine, \
-and why a run failed where it did. Without --vary each trace is replayed once, as it was recorded.
+Replay traces with every combination of the given values, on all processors, and write one Parquet file.
 
-Each finished run is kept in a journal beside the output (FILE.journal). Whatever ends a sweep before its \
-time, the same command goes on where it stood; the journal goes when the output is there. Where no run \
-succeeds, nothing is written.";
+The file has one row a run: the trace, each varied setting, every measure of the overview of `freehold compare`, means \
+over time, mean and standard deviation of several replays, the difference between replay and machine, and the error \
+of a run that failed. Without --vary each trace is replayed once, as recorded.
+
+A journal beside the output (FILE.journal) keeps each finished run. After an interruption, the same command continues. \
+If no run succeeds, the command writes nothing.";
 
 /// Lists the knobs for the help text.
 fn knobs() -> String {
@@ -52,7 +52,7 @@ pub(crate) struct Sweep {
     /// Start anew instead of going on where a sweep stopped; its finished runs are thrown away.
     #[arg(long)]
     pub(crate) restart: bool,
-    /// Replays of each run with the daemons' looks shifted, for the columns of what is chance; 1 for none.
+    /// Replays of each run with jittered daemon wake-ups, for means and standard deviations; 1 for none.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) replicates: u32,
     /// Replays at the same time; as many as there are processors where not given.

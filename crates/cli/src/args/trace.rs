@@ -17,7 +17,7 @@ pub(crate) enum Trace {
     Head(TraceHead),
     /// Compress a trace harder.
     Repack(TraceRepack),
-    /// Write a trace without texts, pids and dates of its machine, of which every measure of `compare` is the same.
+    /// Write a trace without texts, pids and dates, with the same results of `compare`.
     ///
     /// Texts go, tasks get new numbers, and times are blurred. Frames, CPUs, sizes and requests stay: docs/guide/anonymize.md
     /// says what a trace still tells.
@@ -63,8 +63,7 @@ pub(crate) struct TraceAnonymize {
     /// Move the time of an event by at most this, such as 500us or 1ms; their order stays.
     #[arg(long, value_parser = parse_blur, default_value = "1ms", value_name = "TIME")]
     pub(crate) blur: Duration,
-    /// What the blur is drawn from, so that it can be made again; whoever knows it can narrow the blur. Another one each
-    /// time if left out.
+    /// The seed of the blur, to repeat it; keep it secret, as it narrows the blur. A new one each time by default.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }

@@ -13,7 +13,7 @@ use freehold_monitor::verdict::pages_on_lists;
 use super::give_back::OldNumber;
 use crate::exit::Failure;
 
-/// How often each CPU is asked before the lists are counted: it returns some batches each time.
+/// The number of requests to each CPU before the lists are counted: it returns some batches each time.
 const ASKED: u32 = 8;
 
 /// So many pages fewer on lists are progress.
@@ -40,14 +40,14 @@ impl BoundedLists {
 fn tighten(root: &Path) -> Option<OldNumber> {
     let path = root.join(LISTS_BOUND);
     let old = fs::read_to_string(&path).ok()?.trim().parse().ok()?;
-    // What a process that was killed left behind for a moment is nobody's choice.
+    // A value that a killed process left behind is no setting of the user.
     let old = OldNumber::keep(&path, if old == TIGHTEST { 0 } else { old });
     fs::write(&path, TIGHTEST.to_string()).ok()?;
     Some(old)
 }
 
-/// Has CPUs return pages until `ends` says so, or the lists become no shorter. A kernel that does not do that is asked
-/// in vain.
+/// Has CPUs return pages until `ends` says so, or the lists become no shorter. A kernel without that
+/// ignores the request.
 ///
 /// Linux counterpart: `vmstat_refresh`, `decay_pcp_high`.
 pub(super) fn drain(root: &Path, mut ends: impl FnMut() -> Result<bool, Failure>) -> Result<(), Failure> {

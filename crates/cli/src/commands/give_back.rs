@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use super::repair_lock::ended_by_signal;
 use crate::args::GiveBack;
 
-/// What the process that watches is told if there is nothing left to do.
+/// The message to the watching process if there is nothing left to do.
 const DONE: u8 = b'.';
 
 /// A file whose old number comes back when this is dropped, and also when this process is killed.
@@ -56,7 +56,7 @@ impl Drop for OldNumber {
     }
 }
 
-/// Waits until the input ends, and then writes the number to the file, unless it is told that all is done.
+/// Waits until the input ends, and then writes the number to the file, unless the input says that all is done.
 pub(crate) fn run(args: &GiveBack) -> ExitCode {
     // What ends a whole group of processes is not to end this one first.
     let _ended = ended_by_signal();

@@ -26,8 +26,8 @@ pub(super) struct TextReader {
     sensor: Sensor,
     text: KernelText,
     cap: Cap,
-    /// True once it was told that the number of pageblocks is missing.
-    told: bool,
+    /// True once a note named the missing number of pageblocks.
+    has_noted: bool,
 }
 
 impl TextReader {
@@ -37,7 +37,7 @@ impl TextReader {
     /// Those of [`Sensor::open`].
     pub(super) fn open(root: &Path, choice: Choice, text: KernelText, cap: Cap) -> Result<Self, Error> {
         let sensor = Sensor::open(root, choice, Ration::ByCost)?;
-        Ok(Self { root: root.to_owned(), sensor, text, cap, told: false })
+        Ok(Self { root: root.to_owned(), sensor, text, cap, has_noted: false })
     }
 
     /// Returns the text of this moment. The first that lacks pageblocks by type is noted.
@@ -50,7 +50,7 @@ impl TextReader {
             Err(Missing::Pageblocks) => {}
             other => return other.map_err(|_| self.without_types(&free)),
         }
-        if !std::mem::replace(&mut self.told, true) {
+        if !std::mem::replace(&mut self.has_noted, true) {
             output::note(match free.source {
                 Source::Bpf => {
                     "freehold: the number of pageblocks by type is left out: this kernel does not tell where it \

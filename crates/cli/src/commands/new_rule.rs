@@ -77,7 +77,7 @@ fn write(name: &str, source: &Path, folder: &Path) -> std::io::Result<()> {
     fs::create_dir(&begun)?;
     let written = fill(name, source, &begun).and_then(|()| fs::rename(&begun, folder));
     if written.is_err() {
-        // What is told is why it could not be written.
+        // The message is the reason of the failed write.
         let _ = fs::remove_dir_all(&begun);
     }
     written

@@ -1,4 +1,4 @@
-//! `freehold predict`: what recordings would be under another setting, and what came.
+//! `freehold predict`: the effect of a setting on recordings, and observations.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -218,7 +218,7 @@ impl Lookout {
     }
 
     /// Takes a sample. Breaks with the measured value if a threshold is passed. A failed reading is
-    /// ignored and tried again at the next look.
+    /// ignored and tried again at the next sample.
     fn look(&mut self) -> ControlFlow<String> {
         let Ok(sample) = self.sampler.sample() else { return ControlFlow::Continue(()) };
         let model = self.monitor.take(sample);

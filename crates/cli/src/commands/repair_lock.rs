@@ -25,7 +25,7 @@ const NAME: &str = "freehold-repair.lock";
 /// After what time a lock that another process has is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 
-/// Held while a repair or a trial changes memory; the kernel lets go of it when the process ends.
+/// Locked while a repair or a verification changes memory; the kernel lets go of it when the process ends.
 pub(super) struct RepairLock {
     _file: File,
 }

@@ -1,4 +1,4 @@
-//! The request that a verdict is about, held against the zones that the machine has.
+//! The request that a verdict is about, checked against the machine's zones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ fn refuse_cut_columns(root: &Path, bytes: u64, page_bytes: u64) -> Result<(), Fa
     }
 }
 
-/// Fails if no zone of the machine is asked for.
+/// Fails if the request is for no zone of the machine.
 fn place(request: &BlockRequest, zones: &[ZoneSnapshot], args: &BlockNeed) -> Result<(), Failure> {
     if zones.iter().any(|zone| request.wants(zone.node, &zone.name)) {
         return Ok(());

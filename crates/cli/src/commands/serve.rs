@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Serve) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Serves pagetypeinfo's text on a Unix socket. The file itself is read only where it was asked for by `--sensor procfs`.
+/// Serves pagetypeinfo's text on a Unix socket. The file itself is read only if required by `--sensor procfs`.
 fn on_socket(args: &Serve, path: &Path) -> Result<(), Failure> {
     let choice = match args.sensing.sensor.into() {
         Choice::Auto => Choice::Bpf,

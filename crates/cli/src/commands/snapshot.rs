@@ -55,10 +55,10 @@ fn sampler(args: &Snapshot) -> Result<Sampler, Failure> {
 fn text(args: &Snapshot, text: KernelText) -> Result<(), Failure> {
     let cap = if args.exact { Cap::Exact } else { Cap::Kernels };
     let mut reader = TextReader::open(&args.sensing.root, args.sensing.sensor.into(), text, cap)?;
-    let mut told = false;
+    let mut has_noted = false;
     follow(args, |_| {
         let text = reader.read()?;
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut has_noted, true) {
             output::notes(&reader.notes());
         }
         Ok(text)
@@ -100,7 +100,7 @@ fn check_name(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Cause::Usage, what))
 }
 
-/// Prints or writes what `read` returns, once, or with `--follow` again and again. `read` is told whether more follows.
+/// Prints or writes what `read` returns, once, or with `--follow` again and again. `read` gets whether more follows.
 ///
 /// A file that cannot be written the first time is an error; later it stays as it is, and is tried again.
 fn follow(args: &Snapshot, mut read: impl FnMut(bool) -> Result<String, Failure>) -> Result<(), Failure> {

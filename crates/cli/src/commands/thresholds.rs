@@ -45,7 +45,7 @@ impl Thresholds {
             // Before the first round nothing is known of any pageblock, and notes say what keeps it from ever being so.
             let survey = model.notes.iter().find(|note| note.contains("kpageflags"));
             if let (Some(note), None) = (survey, &model.map) {
-                return Err(Failure::new(Cause::Machine, anyhow!("the verdict cannot be told: {note}")));
+                return Err(Failure::new(Cause::Machine, anyhow!("the verdict is unknown: {note}")));
             }
         }
         match quantities.find(|quantity| quantity.needs_pressure()) {

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
         sampler.survey_pageblocks(Pace::Watched);
     }
     let started = Instant::now();
-    let mut held_since = None;
+    let mut true_since = None;
     let mut notes = Vec::new();
     loop {
         let looked = Instant::now();
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
         }
         match reason(&thresholds, &model) {
             Some(reason) => {
-                let since = *held_since.get_or_insert(looked);
+                let since = *true_since.get_or_insert(looked);
                 if args.duration.is_none_or(|hold| since.elapsed() >= hold) {
                     // The sampler's files and BPF programs are closed before the
                     // command runs.
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
                     return act(&args.command, &reason);
                 }
             }
-            None => held_since = None,
+            None => true_since = None,
         }
         let left = args.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {

@@ -65,14 +65,14 @@ impl<L: Platform + 'static> StaticMemory<L> {
     where
         L: Platform<Rule = ()>,
     {
-        self.set_up_ruled(config, metadata, tracepoints, &())
+        self.set_up_with_policy(config, metadata, tracepoints, &())
     }
 
     /// Sets the memory up as [`Memory::with_policy`] does, and returns it. An interrupt may call this function.
     ///
     /// # Errors
     /// As [`StaticMemory::set_up`].
-    pub fn set_up_ruled(
+    pub fn set_up_with_policy(
         &self,
         config: &MemoryConfig<'_>,
         metadata: &'static mut [MaybeUninit<u8>],

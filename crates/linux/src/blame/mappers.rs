@@ -20,7 +20,7 @@ const PRESENT: u64 = 1 << 63;
 const FRAME: u64 = (1 << 55) - 1;
 
 /// Tells the owners of pinned pages by `proc/PID/maps` and `proc/PID/pagemap` below `root`. Of several processes that map a page the
-/// one is told that pinned the most memory (`VmPin`), then the one with the most memory. A process that cannot be read is left out.
+/// the result is the one that pinned the most memory (`VmPin`), then the one with the most memory. A process that cannot be read is left out.
 ///
 /// # Errors
 /// If `proc` cannot be read.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_processes_the_one_that_pins_is_told() {
+    fn pinning_process_is_preferred() {
         let root = tempfile::tempdir().unwrap();
         let process = |pid: u32, anon_kib: u64, pinned_kib: u64, start: u64, frames: &[u64]| {
             let folder = root.path().join(format!("proc/{pid}"));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// The beginnings of the names of functions that allocate for whoever calls them, so that none of them is who wants the memory.
+/// The beginnings of the names of functions that allocate for their callers, so that none of them is who wants the memory.
 ///
 /// Linux counterpart: the page allocator, slab, vmalloc, the per-CPU allocator, and what runs at a tracepoint. An address in no known
 /// function is a BPF program's.

@@ -85,7 +85,7 @@ pub enum BpfError {
     },
     /// The address of the kernel's `struct page` table could not be determined.
     #[error(
-        "where the kernel keeps `struct page` could not be told ({detail}). Counts can still be read, but not \
+        "the place of the kernel's `struct page` is unknown ({detail}). Counts can still be read, but not \
          frame numbers"
     )]
     NoPageTable {
@@ -113,7 +113,7 @@ pub enum BpfError {
     #[error("the order of a pageblock is unknown. Name it when the sensor is opened")]
     NoPageblockOrder,
     /// This build does not know the layout of the kernel's slabs.
-    #[error("this kernel's slabs cannot be told from its types. Report it with the kernel's version")]
+    #[error("this kernel's types do not identify slabs. Report it with the kernel's version")]
     NoSlabs,
     /// A loaded program did not run.
     #[error("the BPF program `{program}` failed: {detail}. Report it with the kernel's version")]

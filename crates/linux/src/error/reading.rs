@@ -200,7 +200,7 @@ impl Error {
             io::ErrorKind::IsADirectory => "Name a file in it",
             io::ErrorKind::NotFound => "Check the path, and that the kernel has what it names",
             io::ErrorKind::StorageFull => "Make room on the device",
-            _ => "Check that the file is of the kind that was asked for",
+            _ => "Check that the file is of the expected kind",
         };
         Self::Io { action, path: path.to_owned(), source, remedy }
     }

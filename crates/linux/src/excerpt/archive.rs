@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use super::{FILES, MAX_PART_BYTES, is_log};
+use super::part::{FILES, MAX_PART_BYTES, is_log};
 
 /// The bytes of a header, and of a unit of data.
 const BLOCK: usize = 512;

@@ -3,6 +3,7 @@
 //! `text.rs` finds the parts of a text by their headings and by their form, `archive.rs` those of a tar archive by their paths.
 
 mod archive;
+mod part;
 mod text;
 
 use std::collections::BTreeMap;
@@ -14,30 +15,13 @@ use crate::error::Error;
 use crate::ftrace_text::{open_packed, unpack};
 use crate::procfs::refuse_special;
 
-/// The files that are looked for, by their paths below the root of a machine.
-const FILES: [&str; 12] = [
-    "proc/buddyinfo",
-    "proc/pagetypeinfo",
-    "proc/zoneinfo",
-    "proc/meminfo",
-    "proc/vmstat",
-    "proc/slabinfo",
-    "proc/vmallocinfo",
-    "proc/pressure/memory",
-    "proc/self/smaps",
-    "proc/sys/kernel/osrelease",
-    "sys/devices/system/cpu/online",
-    "sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
-];
+use part::{LOGS, is_log};
 
 /// The files that a single text may be.
 const FREE_MEMORY: [&str; 3] = ["proc/buddyinfo", "proc/pagetypeinfo", "proc/zoneinfo"];
 
 /// The most bytes that are read of a file, unpacked.
 const MAX_BYTES: u64 = 2 << 30;
-
-/// The most bytes of a part.
-const MAX_PART_BYTES: usize = 64 << 20;
 
 /// The bytes at the start of a file that tell of what kind it is.
 const START_BYTES: u64 = 512;
@@ -92,16 +76,6 @@ impl Excerpt {
     }
 }
 
-/// The starts of the names of kernel logs.
-const LOGS: [&str; 7] = ["dmesg", "messages", "syslog", "kern.log", "journalctl", "console", "last_kmsg"];
-
-/// Returns true if a path is that of a kernel log.
-fn is_log(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_packed = [".gz", ".xz", ".bz2", ".zst"].iter().any(|end| name.ends_with(end));
-    !is_packed && LOGS.iter().any(|log| name.starts_with(log))
-}
-
 /// Opens the kernel log that a path names: of a tar archive or of a folder all logs one after the other, otherwise the text. All of
 /// it may be compressed by xz or zstd, but single logs of a folder or of an archive may not.
 ///
@@ -142,11 +116,4 @@ fn find_logs(folder: &Path, depth: u32, logs: &mut Vec<PathBuf>) -> io::Result<(
         }
     }
     Ok(())
-}
-
-/// Reads a line without its end; `None` at the end of the file. Longer lines than a part's limit are cut.
-fn next_line(file: &mut impl BufRead) -> io::Result<Option<String>> {
-    let mut line = Vec::new();
-    let read = file.take(MAX_PART_BYTES as u64).read_until(b'\n', &mut line)?;
-    Ok((read > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
-use super::{FILES, MAX_PART_BYTES, next_line};
+use super::part::{FILES, MAX_PART_BYTES, next_line};
 
 /// The starts of lines that end a part: headings of bug reports, of `head`, of `tail`, and shell prompts.
 const HEADINGS: [&str; 5] = ["------ ", "==> ", "# ", "$ ", "== "];

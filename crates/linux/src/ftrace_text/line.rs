@@ -171,8 +171,8 @@ fn lost(line: &[u8]) -> Option<Line<'_>> {
     let rest = rest.trim_ascii().strip_prefix(b"[")?;
     let rest = rest.strip_prefix(b"LOST ").unwrap_or(rest);
     let (count, rest) = digits(rest).unwrap_or((0, rest));
-    let told = rest.trim_ascii_start();
-    (told.starts_with(b"EVENTS]") || told.starts_with(b"EVENTS DROPPED]"))
+    let rest = rest.trim_ascii_start();
+    (rest.starts_with(b"EVENTS]") || rest.starts_with(b"EVENTS DROPPED]"))
         .then_some(Line::Lost { cpu: u16::try_from(cpu).ok()?, count })
 }
 

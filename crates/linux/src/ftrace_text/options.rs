@@ -1,4 +1,4 @@
-//! The options of reading a text, and the counts of what it held.
+//! The options of reading a text, and the counts of its contents.
 
 use freehold::{Migratetype, Order};
 use freehold_trace::KernelTypes;
@@ -33,7 +33,7 @@ impl Default for TextOptions {
     }
 }
 
-/// Counts of what a text held.
+/// Counts of the contents of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TextCounts {
     /// Lines in all.

@@ -174,7 +174,7 @@ fn failed_allocations_have_no_frame() {
 }
 
 #[test]
-fn bare_hexadecimal_frames_are_told_from_decimal_ones() {
+fn bare_hexadecimal_frames_are_recognised() {
     let line = |pfn: &str| format!("a-1 [000] 1.5: mm_page_free: page=1 pfn={pfn} order=0\n");
     let frames = |text: &str, radix| {
         let options = TextOptions { pfn_radix: radix, ..TextOptions::default() };

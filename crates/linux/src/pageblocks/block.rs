@@ -113,7 +113,7 @@ impl UnmovableKind {
 
 impl Pageblock {
     /// Returns the pageblock with so many more free pages, which lie apart: with a stride the free scanner finds that
-    /// part of them. The caller takes them off their former owner; the parts in use and held stay as they were.
+    /// part of them. The caller takes them off their former owner; the parts in use and unmovable stay as they were.
     #[must_use]
     pub fn with_free(&self, pages: u16) -> Self {
         let mut later = Self { free: self.free + pages, ..*self };
@@ -123,7 +123,7 @@ impl Pageblock {
         later
     }
 
-    /// Returns the pages held for one reason.
+    /// Returns the unmovable pages of one kind.
     pub fn pages_of(&self, why: UnmovableKind) -> u32 {
         u32::from(self.unmovable[why as usize])
     }

@@ -92,7 +92,7 @@ struct Folio {
 /// The position of a free scanner, which steps over compound pages and free blocks as wholes.
 #[derive(Clone, Copy)]
 enum Strider {
-    /// It looks at this page next.
+    /// It scans this page next.
     At(u64),
     /// It steps over a compound page whose end is not reached yet.
     Over,
@@ -118,7 +118,7 @@ impl Strider {
         }
     }
 
-    /// Passes a free block. Returns true if the scanner looks at the block's first page.
+    /// Passes a free block. Returns true if the scanner reads the block's first page.
     fn finds(&mut self, step: u64, from: u64, pages: u64) -> bool {
         // The kernel adds the step to the last page of a block that it steps over.
         let past = from + pages - 1 + step;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn every_use_is_told_apart() {
+    fn every_use_is_recognised() {
         let words = [
             kpf::BUDDY,
             kpf::LRU | kpf::ANON | kpf::SWAPBACKED,
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scanner_finds_that_steps_is_told() {
+    fn strided_scans_are_counted() {
         let strided = |words: &[u64]| fold_words(words, 7).block.free_strided[4];
         let mut words = [kpf::LRU; 128];
         words[1..4].fill(kpf::BUDDY);

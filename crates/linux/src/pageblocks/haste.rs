@@ -58,7 +58,7 @@ mod tests {
         haste.has_read(at(12), 500);
         assert!(!haste.is_due(at(13), 2899, 6400, 6400));
         assert!(!haste.is_due(at(101), 1000, 6400, 6400), "it rests for nine times ten seconds");
-        assert!(haste.is_due(at(103), 1000, 6400, 6400), "what came meanwhile counts afterwards");
+        assert!(haste.is_due(at(103), 1000, 6400, 6400), "changes in between count afterwards");
     }
 
     #[test]

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_not_set_up_is_told_from_holes_and_from_the_kernels() {
+    fn deferred_memory_is_recognised() {
         let words = [&[0; 1][..], &[kpf::BUDDY], &[0; 4], &[kpf::RESERVED], &[0; 9], &[kpf::LRU]].concat();
         let map = filled(&[zone(0, 17 * 8, 13 * 8, 3 * 8)], &words);
         let unmovable = |at: usize, why| map.zones[0].blocks[at].pages_of(why);

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slabs_are_told_apart() {
+    fn slabs_are_recognised() {
         let (head, tail) = (kpf::SLAB | kpf::COMPOUND_HEAD, kpf::COMPOUND_TAIL);
         let words = [
             tail | kpf::SLAB,

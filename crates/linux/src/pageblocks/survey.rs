@@ -73,7 +73,7 @@ pub struct Survey {
     reader: PageblockReader,
     /// Node, first frame and span of the surveyed zones.
     shape: Vec<(u32, u64, u64)>,
-    asked: Instant,
+    last_step: Instant,
     /// Pages that are due to be read.
     due: f64,
     round_began: Instant,
@@ -96,7 +96,7 @@ impl Survey {
             root: root.to_owned(),
             reader: PageblockReader::open(root, zones)?,
             shape: shape(zones),
-            asked: now,
+            last_step: now,
             due: pace.pages_a_second(),
             round_began: now,
             rounds: 0,
@@ -126,8 +126,8 @@ impl Survey {
         } else {
             LATER_PAGES
         };
-        self.due = (self.due + rate * (now - self.asked).as_secs_f64()).min(rate * MOST_SECONDS);
-        self.asked = now;
+        self.due = (self.due + rate * (now - self.last_step).as_secs_f64()).min(rate * MOST_SECONDS);
+        self.last_step = now;
         if self.due >= 1.0 {
             let (rounds, read) = self.reader.advance(self.due as u64, unflagged)?;
             self.due -= read as f64;
@@ -155,7 +155,7 @@ impl Survey {
         let sum = |pages: fn(&ZoneSnapshot) -> u64| zones.iter().map(pages).fold(0, u64::saturating_add);
         let [free, present, spanned] =
             [sum(|zone| zone.free), sum(|zone| zone.present), sum(|zone| zone.spanned)];
-        let hurries = self.haste.is_due(self.asked, free, present, spanned);
+        let hurries = self.haste.is_due(self.last_step, free, present, spanned);
         if hurries {
             self.uneven_until = self.rounds + 3;
         }

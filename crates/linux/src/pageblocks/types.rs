@@ -34,7 +34,7 @@ mod tests {
     use crate::pageblocks::Pageblock;
 
     #[test]
-    fn a_type_is_told_by_the_lists() {
+    fn lists_determine_the_type() {
         let zone = |start_pfn, blocks| ZonePageblocks {
             start_pfn,
             blocks: vec![Pageblock::default(); blocks],

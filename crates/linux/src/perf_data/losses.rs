@@ -39,20 +39,20 @@ impl Losses {
         id.and_then(|id| self.cpu_by_id.get(&id)).copied().unwrap_or(0)
     }
 
-    /// Adds a loss that was told in its place.
+    /// Adds a loss that was reported in its place.
     pub(super) fn add_in_place(&mut self, cpu: u16, count: u64) {
         add(&mut self.in_place, cpu, count);
     }
 
-    /// Adds a loss that was told at the end.
+    /// Adds a loss that was reported at the end.
     pub(super) fn add_at_end(&mut self, cpu: u16, count: u64) {
         add(&mut self.at_end, cpu, count);
     }
 
-    /// Returns, by CPU, what was told at the end alone.
+    /// Returns, by CPU, what was reported at the end alone.
     pub(super) fn untraced(&self) -> Vec<(u16, u64)> {
-        let told = |cpu: &u16| self.in_place.get(cpu).copied().unwrap_or(0);
-        let untraced = self.at_end.iter().map(|(cpu, count)| (*cpu, count.saturating_sub(told(cpu))));
+        let reported = |cpu: &u16| self.in_place.get(cpu).copied().unwrap_or(0);
+        let untraced = self.at_end.iter().map(|(cpu, count)| (*cpu, count.saturating_sub(reported(cpu))));
         let mut untraced: Vec<_> = untraced.filter(|(_, count)| *count > 0).collect();
         untraced.sort_unstable();
         untraced
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_that_are_told_twice_are_counted_once() {
+    fn losses_reported_twice_count_once() {
         let index: Vec<u8> =
             [2, 70, 0, 0, u64::MAX, 71, 1, 1, u64::MAX].iter().flat_map(|n: &u64| n.to_ne_bytes()).collect();
         let mut losses = Losses::default();

@@ -1,7 +1,7 @@
 //! Files of `perf record`: records of the kernel come in, page events in the order of time go out.
 //!
 //! The layout of events is not built in: the file holds a copy of the kernel's own descriptions. No number of
-//! the file's is believed before it was held against the file's length.
+//! the file's is used before it was compared with the file's length.
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`, `include/uapi/linux/perf_event.h`,
 //! `tools/perf/util/trace-event-info.c`.

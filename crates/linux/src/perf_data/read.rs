@@ -25,7 +25,7 @@ pub struct PerfOptions {
     pub largest: Order,
 }
 
-/// Counts of what a file of perf's held.
+/// Counts of the contents of a file of perf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerfCounts {
     /// Records in all.
@@ -196,7 +196,7 @@ impl Reader {
         self.reorder.pass_before(before_ns, take)
     }
 
-    /// Passes on the rest, with the losses that were told at the end alone.
+    /// Passes on the rest, with the losses that were reported at the end alone.
     fn end(&mut self, take: &mut dyn FnMut(Event) -> Result<(), Error>) -> Result<(), Error> {
         let time_ns = self.reorder.newest_ns();
         self.reorder.rest(take)?;

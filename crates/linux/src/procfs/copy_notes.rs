@@ -219,25 +219,25 @@ mod tests {
     fn files_of_two_moments_and_of_two_machines_are_named() {
         let meminfo = ("meminfo", "MemTotal: 262144 kB\nMemFree: 16384 kB\n");
         let later = ("buddyinfo", "Node 0, zone Normal 0 0 0 0 0 0 0 0 0 0 9 \n");
-        let told = notes(&[("zoneinfo", ZONEINFO), later, meminfo]);
-        assert!(told[0].contains("zoneinfo has 4096 free pages and buddyinfo has 9216"), "{told:?}");
+        let noted = notes(&[("zoneinfo", ZONEINFO), later, meminfo]);
+        assert!(noted[0].contains("zoneinfo has 4096 free pages and buddyinfo has 9216"), "{noted:?}");
         let other = ("meminfo", "MemTotal: 524288 kB\nMemFree: 9000 kB\n");
-        let told = notes(&[("zoneinfo", ZONEINFO), other]);
+        let noted = notes(&[("zoneinfo", ZONEINFO), other]);
         assert!(
-            told[0].contains("assumed to have 4 KiB"),
-            "no kernel of this machine has pages of 8 KiB: {told:?}"
+            noted[0].contains("assumed to have 4 KiB"),
+            "no kernel of this machine has pages of 8 KiB: {noted:?}"
         );
         assert!(
-            told[1].contains("of two machines: meminfo has 512 MiB of memory, zoneinfo 256 MiB"),
-            "{told:?}"
+            noted[1].contains("of two machines: meminfo has 512 MiB of memory, zoneinfo 256 MiB"),
+            "{noted:?}"
         );
     }
 
     #[test]
     fn old_kernels_and_open_ends_are_named() {
         let old = ZONEINFO.replace("        managed  65536\n", "");
-        let told = notes(&[("zoneinfo", &old), ("meminfo", "MemTotal: 262144 kB")]);
-        assert!(told[0].contains("Linux before 3.9"), "{told:?}");
-        assert!(told[1].contains("meminfo ends without a line break"), "{told:?}");
+        let noted = notes(&[("zoneinfo", &old), ("meminfo", "MemTotal: 262144 kB")]);
+        assert!(noted[0].contains("Linux before 3.9"), "{noted:?}");
+        assert!(noted[1].contains("meminfo ends without a line break"), "{noted:?}");
     }
 }

@@ -62,13 +62,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_of_managed_pages_are_told() {
+    fn changes_of_managed_pages_are_noted() {
         let with = |managed| Snapshot {
             zones: vec![ZoneSnapshot { name: "Normal".into(), managed, ..ZoneSnapshot::default() }],
             ..Snapshot::default()
         };
         assert!(managed_changes(&with(5), &with(5)).is_empty());
-        let told = managed_changes(&with(5), &with(9));
-        assert!(told[0].contains("zone Normal: managed pages went from 5 to 9"));
+        let noted = managed_changes(&with(5), &with(9));
+        assert!(noted[0].contains("zone Normal: managed pages went from 5 to 9"));
     }
 }

@@ -81,7 +81,7 @@ mod tests {
         let options = RecordOptions { max_bytes: Some(1 << 20), ..RecordOptions::default() };
         let mut limits = Limits::new(&options, 2);
         assert_eq!(limits.reached(tally(0), 0, Some(1 << 19)), None);
-        assert_eq!(limits.reached(tally(0), 0, None), None, "a sink that cannot tell has no limit");
+        assert_eq!(limits.reached(tally(0), 0, None), None, "a sink of unknown size has no limit");
         let pending = limits.reached(tally(0), 100_000, Some(1 << 19));
         assert_eq!(pending, Some((StoppedBy::MaxSize, None)), "what is on its way counts");
         assert_eq!(limits.reached(tally(0), 0, Some(1 << 20)), Some((StoppedBy::MaxSize, None)));

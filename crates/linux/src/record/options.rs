@@ -76,7 +76,7 @@ pub struct Progress {
     pub events_per_s: u64,
     /// Events lost so far, according to the ring buffers.
     pub lost: u64,
-    /// Bytes of the trace so far; `None` if the sink cannot tell.
+    /// Bytes of the trace so far; `None` if the sink does not know.
     pub bytes: Option<u64>,
 }
 

@@ -47,8 +47,8 @@ pub(super) fn run(
         command.watch_the_clock();
         session.add_own_tasks();
     }
-    // The reason for which the command was told to end.
-    let mut told = None;
+    // The reason for which the command was ended.
+    let mut stop_reason = None;
     loop {
         let (mut exit, mut cost) = (None, None);
         match &mut command {
@@ -63,10 +63,10 @@ pub(super) fn run(
         let trigger = trigger.map(|seen| (StoppedBy::Trigger, Some(seen)));
         let reached = trigger.or_else(|| limits.reached(session.tally(), session.pending(), sink.bytes()));
         if exit.is_some() {
-            cost = cost.filter(|_| told.is_none());
+            cost = cost.filter(|_| stop_reason.is_none());
             // The command may have ended because of what the trigger waits for.
             let seen = reached.filter(|(by, _)| *by == StoppedBy::Trigger);
-            let (by, trigger) = seen.unwrap_or((told.unwrap_or(StoppedBy::Command), None));
+            let (by, trigger) = seen.unwrap_or((stop_reason.unwrap_or(StoppedBy::Command), None));
             return Ok(Stop { by, trigger, command: None, exit, cost });
         }
         if let Some((by, trigger)) = reached {
@@ -74,7 +74,7 @@ pub(super) fn run(
         }
         let over = options.duration.is_some_and(|limit| began.elapsed() >= limit);
         if over || signals.stop_requested() {
-            let by = *told.get_or_insert(if over { StoppedBy::Duration } else { StoppedBy::Request });
+            let by = *stop_reason.get_or_insert(if over { StoppedBy::Duration } else { StoppedBy::Request });
             match &mut command {
                 Some(command) => command.hurry(!over && signals.interrupted_only()),
                 None => return Ok(Stop { by, trigger: None, command: None, exit, cost }),

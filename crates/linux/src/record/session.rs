@@ -85,7 +85,7 @@ impl Session {
         let exact = if options.exact {
             open_exact().map_err(|error| error.to_string())
         } else {
-            Err("it was not asked for".to_owned())
+            Err("it was not requested".to_owned())
         };
         let decoder = decoder(tracefs, options)?;
         let instance = Instance::create(tracefs)?;
@@ -183,12 +183,12 @@ impl Session {
         self.merger.release(cutoff_ns, sink)
     }
 
-    /// Passes on the held events from before `cutoff_ns`.
+    /// Passes on the pending events from before `cutoff_ns`.
     pub(super) fn release(&mut self, cutoff_ns: u64, sink: &mut dyn EventSink) -> Result<(), Error> {
         self.merger.release(cutoff_ns, sink)
     }
 
-    /// Returns how many events are held back.
+    /// Returns how many events are pending.
     pub(super) fn pending(&self) -> usize {
         self.merger.pending()
     }
@@ -196,17 +196,17 @@ impl Session {
     /// Takes a snapshot on another thread while this thread reads the ring buffers, so that they do
     /// not overflow.
     pub(super) fn snapshot(&mut self, occupancy: Occupancy) -> Result<Snapshot, Error> {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (send, answer) = std::sync::mpsc::channel();
         let mut exact = mem::replace(&mut self.exact, Err(String::new()));
         let done = thread::scope(|scope| {
             let exact = &mut exact;
             let taker = scope.spawn(move || {
-                let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get());
+                let _ = send.send(rustix::thread::gettid().as_raw_nonzero().get());
                 let taken = snapshot(Path::new("/"), occupancy)?;
                 let exact = exact_part(exact);
                 Ok(Snapshot { time_ns: clock::monotonic_ns(), exact, ..taken })
             });
-            if let Ok(task) = told.recv() {
+            if let Ok(task) = answer.recv() {
                 self.add_own(task);
             }
             let mut drained = Ok(());

@@ -78,12 +78,12 @@ impl Signals {
         Self { flags: Some(flags), stop }
     }
 
-    /// Returns true if a signal or the stop flag asked for the end.
+    /// Returns true if a signal or the stop flag requested the end.
     pub(super) fn stop_requested(&self) -> bool {
         self.terminated() || self.flags.is_some_and(|f| f.interrupt.load(Ordering::SeqCst))
     }
 
-    /// Returns true if only Ctrl-C asked for the end: the terminal has sent it to the command as
+    /// Returns true if only Ctrl-C requested the end: the terminal has sent it to the command as
     /// well.
     pub(super) fn interrupted_only(&self) -> bool {
         self.stop_requested() && !self.terminated()

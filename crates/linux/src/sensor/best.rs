@@ -46,7 +46,7 @@ const TAKES_THE_LOCK: &str = "reading /proc/pagetypeinfo takes each zone's lock 
 /// Reads a machine's free blocks repeatedly.
 pub struct Sensor {
     lock_free: Option<Box<dyn LockFree>>,
-    /// What reads per-CPU lists, opened when it is first asked for; `None` if it could not be opened.
+    /// What reads per-CPU lists, opened at its first use; `None` if it could not be opened.
     lists: OnceCell<Option<PerCpuSensor>>,
     procfs: ProcfsSensor,
     choice: Choice,

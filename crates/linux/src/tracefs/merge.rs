@@ -30,7 +30,7 @@ impl Merger {
         self.pending.pass_before(cutoff_ns, &mut |event| sink.push(event).map_err(Error::Sink))
     }
 
-    /// Returns how many events are held back.
+    /// Returns how many events are pending.
     pub(crate) fn pending(&self) -> usize {
         self.pending.len()
     }

@@ -90,7 +90,7 @@ fn absolute_stamps_keep_the_high_bits_and_wrap() {
 }
 
 #[test]
-fn missed_events_are_told() {
+fn missed_events_are_counted() {
     let build = |flags| Builder::new().head(1, 0).word(7).page(1, flags);
     let missed = |page: &[u8]| RingPage::parse(&layout(), page).unwrap().missed;
     assert_eq!(missed(&build(0)), Missed::None);

@@ -43,11 +43,11 @@ pub(crate) fn import_from(source: &Path, proc: &Path) -> Result<(Imported, Memor
 #[track_caller]
 pub(crate) fn assert_same(file: &MemorySink, text: &MemorySink) {
     let mut events = file.events.iter().filter(|event| !matches!(event.kind, EventKind::Lost { .. }));
-    for (number, told) in text.events.iter().enumerate() {
+    for (number, expected) in text.events.iter().enumerate() {
         let event = events.next().unwrap_or_else(|| panic!("only {number} of {} events", text.events.len()));
         // Perf does not know tasks that have ended.
-        let pid = if told.pid == 0 { 0 } else { event.pid };
-        assert_eq!(Event { pid, ..*event }, *told, "event {number}");
+        let pid = if expected.pid == 0 { 0 } else { event.pid };
+        assert_eq!(Event { pid, ..*event }, *expected, "event {number}");
     }
     assert_eq!(events.next(), None);
 }

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grew_is_told_by_place() {
+    fn growth_is_reported_by_code() {
         let elsewhere = AllocationSite { line: 8, ..site("anon_pipe_write", 9000, 1) };
         let now = vec![
             site("anon_pipe_write", 40_960, 10),

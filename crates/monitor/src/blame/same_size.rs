@@ -1,4 +1,4 @@
-//! Code that may have asked for the objects of a slab cache: whose objects are of its size.
+//! Code that may have allocated the objects of a slab cache, by their size.
 
 use freehold_linux::procfs::AllocationSite;
 

@@ -195,7 +195,7 @@ impl ZoneChange {
         numbers.chain(types).all(|number| number.before == number.after)
     }
 
-    /// Returns how much of the zone changed, to rank zones: pages on other lists, and pages that came or went.
+    /// Returns how much of the zone changed, to rank zones: pages on other lists, and pages added or removed.
     pub(super) fn weight(&self) -> u64 {
         let number = |change: &Change<u64>| change.both().map_or(0, |(before, after)| before.abs_diff(after));
         let types: u64 = self.free_pages_by_type.iter().map(|kind| number(&kind.number)).sum();

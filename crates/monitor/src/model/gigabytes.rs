@@ -25,7 +25,7 @@ pub struct Gigabyte {
     pub movable: u64,
     /// Pages of clean page cache that nobody maps.
     pub reclaimable: u64,
-    /// Free pages on per-CPU lists, as far as they are known; whoever empties the gigabyte takes them back.
+    /// Free pages on per-CPU lists, as far as they are known; the code that empties the gigabyte takes them back.
     pub listed: u64,
     /// Pages that can neither be moved nor reclaimed, by who holds them, most first.
     pub unmovable: Vec<(&'static str, u64)>,
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gigabytes_are_told_by_what_is_most_in_their_way() {
+    fn gigabytes_have_the_state_of_their_largest_obstacle() {
         // Pageblocks of 256 MiB: four are a gigabyte.
         let full = 1 << 12;
         let free = Pageblock { free: full, ..Pageblock::default() };

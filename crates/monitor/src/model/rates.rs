@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_summed_and_names_told_apart() {
+    fn parts_are_summed_by_name() {
         let before = counters(&[("pgalloc_dma", 1), ("pgalloc_normal", 9), ("compact_fail", 5)]);
         let now = counters(&[("pgalloc_dma", 2), ("pgalloc_normal", 28), ("compact_fail", 5)]);
         let rates = rates(Some(&before), &now, 2.0);

@@ -5,7 +5,7 @@ use serde::Serialize;
 /// The most points that a trend is computed from, as all pairs of them are compared.
 const MOST_POINTS: usize = 64;
 
-/// How a number changes over time. It foretells no end: free blocks that fall are what a machine does whose page cache
+/// How a number changes over time. It predicts no end: free blocks that fall are what a machine does whose page cache
 /// grows.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Trend {

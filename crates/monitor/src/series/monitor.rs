@@ -69,7 +69,7 @@ mod tests {
     use crate::sample_tests::sample;
 
     #[test]
-    fn what_falls_is_told() {
+    fn falling_numbers_have_a_trend() {
         let mut monitor = Monitor::new(Machine::default());
         let models: Vec<_> =
             (0..60).map(|second| monitor.take(sample(second, "Normal", 1000 - 10 * second))).collect();

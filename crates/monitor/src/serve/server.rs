@@ -90,7 +90,7 @@ fn introduce(address: SocketAddr, secured: Option<&Secured>, tell: &mut dyn FnMu
     }
     if !secured.is_some_and(Secured::is_closed) {
         tell(&format!(
-            "{address} can be reached from other machines, and whoever reaches it can read everything shown; \
+            "{address} can be reached from other machines, and every client there can read all of it; \
              listen on 127.0.0.1 to keep it to this one, or ask for passwords with --web-config"
         ));
     } else if !has_tls {

@@ -1,4 +1,4 @@
-//! A Unix socket on which whoever connects gets a text of that moment, and the end.
+//! A Unix socket that sends each client a current text and then closes the connection.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileTypeExt;
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// this user's alone, and goes at the end. Calls `tell` with messages for the user.
 ///
 /// # Errors
-/// If there is something else at `path`, or another server listens there. A text that cannot be read later is told, and its client
+/// If there is something else at `path`, or another server listens there. A text that cannot be read later is reported, and its client
 /// gets nothing.
 pub fn serve_text(
     path: &Path,
@@ -47,7 +47,7 @@ async fn run(
     let failed = |answer: io::Error| ServeError::Socket { path: path.to_owned(), answer };
     let socket = Socket::bind(path).map_err(failed)?;
     Supervisor::from_environment().ready();
-    tell(&format!("{} has /proc/pagetypeinfo's text for whoever connects", path.display()));
+    tell(&format!("{} serves the text of /proc/pagetypeinfo to each client", path.display()));
     let seats = Arc::new(Semaphore::new(MOST_CLIENTS));
     let mut trouble = None;
     loop {
@@ -60,7 +60,7 @@ async fn run(
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
-        // Whoever comes when all seats are taken is turned away, and costs no reading.
+        // A client above the limit is rejected, and costs no reading.
         let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { continue };
         let text = read();
         if text.as_ref().err() != trouble.as_ref() {

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_apart_by_ctrl_and_case() {
+    fn keys_differ_by_ctrl_and_case() {
         let plain = |letter| press(KeyCode::Char(letter), KeyModifiers::NONE);
         assert_eq!((plain('q'), plain('c')), (Some(Action::Quit), None));
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), Some(Action::Quit));

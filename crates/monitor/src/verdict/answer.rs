@@ -95,7 +95,7 @@ pub struct Verdict {
     pub reason: Vec<String>,
     /// The blocks that requests can have.
     pub supply: Supply,
-    /// Why what compaction brings cannot be told within 5 %.
+    /// Why the result of compaction is not known within 5 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Doubt>,
     /// What `freehold repair` would do.
@@ -108,7 +108,7 @@ pub struct Verdict {
     /// Each requested node by itself, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<NodeVerdict>,
-    /// The contiguous ranges, if blocks larger than the buddy allocator's largest are asked for.
+    /// The contiguous ranges, if the request is for blocks larger than the buddy allocator's largest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranges: Option<RangeMap>,
     /// Holders of pageblocks, first the one whose pages alone hold the most pageblocks.

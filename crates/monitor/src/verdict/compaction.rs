@@ -1,4 +1,4 @@
-//! Foretells the outcome of a full compaction of a zone.
+//! Predicts the outcome of a full compaction of a zone.
 //!
 //! Linux counterpart: `compact_zone` as `/proc/sys/vm/compact_memory` starts it. The migrate scanner
 //! walks up from the zone's first pageblock and isolates every LRU page that it can. The free scanner
@@ -42,7 +42,7 @@ pub struct Limits {
     pub per_cpu_count: u64,
 }
 
-/// The bound that is foretold. The outcome is not certain: the CPU that compacts and the work of other
+/// The bound that is predicted. The outcome is not certain: the CPU that compacts and the work of other
 /// tasks are unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
@@ -109,7 +109,7 @@ pub struct Compacted {
     pub gives_up_at: Option<usize>,
 }
 
-/// Foretells the outcome of a full compaction of one zone.
+/// Predicts the outcome of a full compaction of one zone.
 ///
 /// `types` are the pageblocks' migratetypes, where known. A pageblock of unknown type counts as a
 /// suitable target if its pages suggest the type Movable.
@@ -219,7 +219,7 @@ fn drive_out_of_lists(read: &[Pageblock], blocks: &mut [PredictedBlock], mut cou
     }
 }
 
-/// How often what stays on lists is drawn. The outcome with the fewest whole pageblocks is foretold.
+/// The number of random draws of pages that stay on lists. The prediction is the outcome with the fewest whole pageblocks.
 const DRAWS: u64 = 8;
 
 /// Subtracts the pages that stay on the compacting CPU's lists and are not on the zone's.

@@ -13,7 +13,7 @@ pub fn pages_on_lists(zones: &[ZoneSnapshot]) -> u64 {
 }
 
 impl Names {
-    /// Returns what `/proc/vmstat` counts, and the pages on per-CPU lists; the kernel can be asked to take those back if
+    /// Returns what `/proc/vmstat` counts, and the pages on per-CPU lists; the kernel can take those back if
     /// `drains_lists`. The rest is empty.
     pub fn counted(
         counters: &BTreeMap<String, u64>,

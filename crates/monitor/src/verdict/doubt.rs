@@ -1,11 +1,11 @@
-//! What keeps a forecast of compaction from being told closely.
+//! Reasons for wide bounds of a forecast of compaction.
 
 use serde::Serialize;
 
 use super::evidence::Names;
 use super::supply::{Supply, ZoneSupply};
 
-/// The forecast's bounds are told as one number if they are no further apart than this part of the upper bound.
+/// The forecast's bounds are shown as one number if they are no further apart than this part of the upper bound.
 const CLOSE: u64 = 20;
 
 /// From so many KiB of dirty page cache on, it is being written.
@@ -14,7 +14,7 @@ const DIRTY_KIB: u64 = 2048;
 /// From so many pages on that are dirtied in a second, too.
 const DIRTIED: u64 = 64;
 
-/// Why what compaction brings cannot be told.
+/// Why the result of compaction is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Doubt {
@@ -27,7 +27,7 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// Returns what keeps the forecast for a machine from being told within 5 %; `None` if it is told, or there is none.
+    /// Returns why the forecast for a machine is not known within 5 %; `None` if it is known, or there is none.
     pub(super) fn of(supply: &Supply, zones: &[ZoneSupply], is_written: bool) -> Option<Self> {
         let (least, most) = (supply.after_compaction?, supply.after_compaction_at_most?);
         let is_wide = (most - least).saturating_mul(CLOSE) > most;
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(doubt(94, 100, Some(7), true), Some(Doubt::MayGiveUp));
         assert_eq!(doubt(95, 100, Some(7), true), Some(Doubt::BeingWritten));
         assert_eq!(doubt(0, 0, None, false), None);
-        assert_eq!(Doubt::of(&Supply::default(), &[], true), None, "nothing is foretold");
+        assert_eq!(Doubt::of(&Supply::default(), &[], true), None, "there is no prediction");
     }
 
     #[test]

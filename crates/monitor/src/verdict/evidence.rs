@@ -64,7 +64,7 @@ pub struct Names {
     pub unread: bool,
     /// What processes hold, most anonymous memory first.
     pub processes: Vec<ProcessMemory>,
-    /// Those of the pages on per-CPU lists that the kernel can be asked to take back.
+    /// Those of the pages on per-CPU lists that the kernel can take back.
     pub drainable_pages: u64,
     /// Pages on per-CPU lists.
     pub per_cpu_pages: u64,

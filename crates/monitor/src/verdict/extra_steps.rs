@@ -23,7 +23,7 @@ pub(super) struct ExtraSteps {
     pub(super) drops_all: bool,
     /// Blocks after that drop and compaction.
     pub(super) dropped: u64,
-    /// Pages on per-CPU lists that the kernel can be asked to take back.
+    /// Pages on per-CPU lists that the kernel can take back.
     pub(super) listed_pages: u64,
     /// The most blocks after the kernel has taken them back, and nothing else; `None` if the frames on lists are not known.
     pub(super) drained: Option<u64>,
@@ -37,7 +37,7 @@ pub(super) struct ExtraSteps {
 }
 
 impl ExtraSteps {
-    /// Foretells what the verdict's state makes necessary.
+    /// Predicts the steps that the verdict's state makes necessary.
     pub(super) fn new(evidence: &Evidence<'_>, verdict: &Verdict) -> Self {
         let names = evidence.names;
         let (listed_pages, dirty_pages) = (names.drainable_pages, names.dirty_pages);

@@ -60,7 +60,7 @@ pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
     verdict
 }
 
-/// Returns what keeps the forecast of compaction from being told closely.
+/// Returns why the forecast of compaction has wide bounds.
 fn doubt(
     evidence: &Evidence<'_>,
     request: &BlockRequest,
@@ -165,7 +165,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequ
 /// Of so many blocks after compaction one is not promised: the machine goes on while it is read and compacted.
 const RESERVED_SHARE: u64 = 100;
 
-/// Returns what is promised where `now` blocks are free and so many are foretold.
+/// Returns the lower bound if `now` blocks are free and so many are predicted.
 fn promised(now: u64, predicted: u64) -> u64 {
     (predicted - predicted / RESERVED_SHARE).max(now.min(predicted))
 }

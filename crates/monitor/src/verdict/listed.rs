@@ -9,7 +9,7 @@ use freehold_trace::Pageset;
 /// Linux counterpart: `zone_highsize`.
 pub(super) const BATCHES: u64 = 4;
 
-/// How often what stays is drawn. The outcome with the fewest pageblocks that nothing holds is foretold.
+/// The number of random draws of pages that stay. The prediction is the outcome with the fewest free pageblocks.
 const DRAWS: u64 = 8;
 
 /// The fewest pages that stay of a pageblock of which any stay, if it has as many on lists: what is freed together lies together.

@@ -36,7 +36,7 @@ pub struct RangeMap {
 pub struct RangeHolder {
     /// The kind.
     pub kind: HolderKind,
-    /// Its pages in ranges that are held.
+    /// Its pages in unmovable ranges.
     pub pages: u64,
     /// Ranges with such pages.
     pub ranges: u64,

@@ -25,14 +25,14 @@ impl Default for RangeRules {
 }
 
 impl RangeRules {
-    /// Returns the rules of a kernel's release, such as `6.18.44-arm64`; today's if it cannot be told.
+    /// Returns the rules of a kernel's release, such as `6.18.44-arm64`; today's if it is unknown.
     pub fn of_release(release: &str, movable_zone: bool) -> Self {
         let version = release_numbers(release);
         let since = |from| version.is_some_and(|version| version >= from);
         Self { in_use: version.is_none() || since((5, 13)), hugetlb: since((7, 0)), movable_zone }
     }
 
-    /// Returns true if ranges of a zone of this name are given to whoever asks for a gigantic page.
+    /// Returns true if ranges of a zone of this name are given to requests for a gigantic page.
     pub(super) fn uses_zone(self, name: &str) -> bool {
         match name {
             "Device" => false,

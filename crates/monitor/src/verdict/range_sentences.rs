@@ -6,7 +6,7 @@ use super::ranges::{Range, RangeState};
 use super::size::SizeText;
 use super::words::{nodes, plural, with_names};
 
-/// The most holders, and the most ranges, that are told of.
+/// The most owners and the most ranges in a sentence.
 const TOLD: usize = 4;
 
 /// Returns the reasons for the verdict, a sentence each.
@@ -14,9 +14,7 @@ pub(super) fn reason(verdict: &Verdict) -> Vec<String> {
     let ranges = verdict.request.words();
     let supply = &verdict.supply;
     let Some(map) = &verdict.ranges else {
-        return vec![format!(
-            "{ranges}: it could not be told whether the machine has them, as free lists tell of smaller blocks only"
-        )];
+        return vec![format!("{ranges}: unknown, as free lists have smaller blocks only")];
     };
     let now = supply.now;
     let moved = supply.after_compaction.unwrap_or(0);
@@ -44,7 +42,7 @@ pub(super) fn reason(verdict: &Verdict) -> Vec<String> {
             "{ranges} cannot be had before memory is freed or the machine reboots: {now} are free now, {moved} by \
              migration, {both} by reclaim and migration{more}"
         ),
-        State::Unknown => format!("{ranges}: it could not be told whether the machine has them"),
+        State::Unknown => format!("{ranges}: unknown whether the machine has them"),
     };
     let mut shown = vec![head];
     shown.extend(nodes(verdict, "migration"));

@@ -28,8 +28,8 @@ pub enum Sampled {
 }
 
 impl Sampled {
-    /// Returns what a pageblock holds. A movable page that fills it stays, unless `contiguous` ranges are asked
-    /// for.
+    /// Returns what a pageblock holds. A movable page that fills it stays, unless the request is for `contiguous`
+    /// ranges.
     pub fn of(block: &Pageblock, contiguous: bool) -> Self {
         match (block.stuck() > 0 || (block.whole_folio && !contiguous), block.movable() > 0) {
             (true, _) => Self::UnmovableKind,
@@ -152,7 +152,7 @@ pub fn judge_quick(
         state,
         plan: &plan(request, state, nodes.into_iter().collect(), emptied.least.min(room)),
         now: now.likely,
-        relief: Some("leave out --quick to be told who holds it"),
+        relief: Some("leave out --quick to see who uses it"),
         look_again: "leave out --quick",
     });
     QuickVerdict {
@@ -168,7 +168,7 @@ pub fn judge_quick(
     }
 }
 
-/// Returns the zones that are asked for.
+/// Returns the zones of the request.
 fn wanted_of<'z>(
     zones: &'z [ZoneSnapshot],
     request: &BlockRequest,

@@ -24,7 +24,7 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     match verdict.state {
         State::AvailableNow => shown.push(format!("{blocks} can be had now: {} are free", supply.now)),
         State::AfterSetup => {
-            let mib = evidence.map.map_or(0, |map| map.unmovable_pages(UnmovableKind::Deferred)) * page_kib(evidence) / 1024;
+            let mib = deferred_mib(evidence);
             shown.push(format!(
                 "{blocks} should be available once the kernel has set up {mib} more MiB of memory, which was not \
                  tried: {} are free now",
@@ -53,7 +53,11 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
         )),
         State::NotBeforeFreed => shown.push(format!(
             "{blocks} cannot be {} before memory is freed or the machine reboots: {} are free now, {}, {}",
-            if supply.after_reclaim_and_compaction_at_most < Some(verdict.request.blocks) { "had" } else { "promised" },
+            if supply.after_reclaim_and_compaction_at_most < Some(verdict.request.blocks) {
+                "had"
+            } else {
+                "promised"
+            },
             supply.now,
             after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
             after(
@@ -66,8 +70,7 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
             shown.push("the machine has no such zone or node".to_owned());
         }
         State::Unknown => shown.push(format!(
-            "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them could not \
-             be told",
+            "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them is unknown",
             supply.now
         )),
     }
@@ -137,16 +140,22 @@ fn after(least: Option<u64>, most: Option<u64>, what: &str) -> String {
     }
 }
 
-/// Returns why what compaction brings cannot be told closely.
+/// Returns the MiB of memory that the kernel has not set up yet.
+fn deferred_mib(evidence: &Evidence<'_>) -> u64 {
+    let pages = evidence.map.map_or(0, |map| map.unmovable_pages(UnmovableKind::Deferred));
+    pages * page_kib(evidence) / 1024
+}
+
+/// Returns why the result of compaction has wide bounds.
 fn doubted(doubt: Doubt, evidence: &Evidence<'_>) -> String {
     match doubt {
-        Doubt::MayGiveUp => "what compaction brings cannot be told, as it may give up early".to_owned(),
+        Doubt::MayGiveUp => "the result of compaction is unknown, as it may give up early".to_owned(),
         Doubt::BeingWritten => format!(
-            "what compaction brings cannot be told, as page cache is being written ({} pages are dirty), and it may \
+            "the result of compaction is unknown, as page cache is being written ({} pages are dirty), and it may \
              give up there",
             evidence.names.dirty_pages
         ),
-        Doubt::Wide => "what compaction brings cannot be told within 5 %".to_owned(),
+        Doubt::Wide => "the result of compaction is not known within 5 %".to_owned(),
     }
 }
 

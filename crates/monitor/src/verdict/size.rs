@@ -18,7 +18,7 @@ pub enum SizeError {
         nearest(*.bytes, *.page_bytes)
     )]
     Between {
-        /// The amount that was asked for.
+        /// The requested amount.
         bytes: u64,
         /// The size of a page.
         page_bytes: u64,
@@ -30,7 +30,7 @@ pub enum SizeError {
         SizeText(*.most)
     )]
     Large {
-        /// The amount that was asked for.
+        /// The requested amount.
         bytes: u64,
         /// The largest size of a block that fits into the machine's memory.
         most: u64,

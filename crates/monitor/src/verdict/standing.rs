@@ -36,7 +36,7 @@ pub struct Standing {
     pub state: State,
     /// The blocks that requests can have.
     pub supply: Supply,
-    /// Why what compaction brings cannot be told within 5 %.
+    /// Why the result of compaction is not known within 5 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Doubt>,
     /// The verdict in a sentence.
@@ -52,7 +52,7 @@ pub struct Standing {
 
 /// Judges what a machine can give of a pageblock's size, and of 1 GiB where its pageblocks are known and it has as much.
 ///
-/// Pageblocks that are not all read yet foretell nothing. Who holds memory is not looked up for a sample: the action then
+/// Pageblocks that are not all read yet give no prediction. Who holds memory is not looked up for a sample: the action then
 /// names the command that does.
 pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
     let surveyed = sample.pageblocks.as_ref().filter(|surveyed| surveyed.first_round.is_none());
@@ -126,7 +126,7 @@ fn sentence(request: &BlockRequest, state: State, supply: &Supply, are_far_apart
         State::AfterReclaim => "only after reclaim",
         State::AfterReclaimAndCompaction => "only after reclaim and compaction",
         State::NotBeforeFreed => "not before memory is freed",
-        State::Unknown => "not now, and what compaction or reclaim brings cannot be told",
+        State::Unknown => "none free; the result of compaction and reclaim is unknown",
     };
     let are = if supply.now == 1 { "is" } else { "are" };
     let then = |least: Option<u64>, most: Option<u64>, what: &str| match (least, most) {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bounds_that_are_far_apart_are_both_told() {
+    fn distant_bounds_are_both_shown() {
         let request = BlockRequest {
             order: 9,
             block_bytes: 2 << 20,

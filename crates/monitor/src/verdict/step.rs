@@ -66,7 +66,7 @@ pub enum RepairPlan {
         /// The steps.
         steps: Vec<RepairStep>,
     },
-    /// Nothing: only whoever asks hugetlb's pool for contiguous ranges has the kernel empty them.
+    /// Nothing: the kernel empties contiguous ranges only for requests to hugetlb's pool.
     Pool {
         /// The size of a page of the pool in KiB.
         page_kib: u64,

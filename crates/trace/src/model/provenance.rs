@@ -81,8 +81,8 @@ impl StoppedBy {
             Self::Command => "the command ended",
             Self::Duration => "the time was over",
             Self::MaxSize => "the file had the size allowed",
-            Self::MaxEvents => "as many events as were asked for",
-            Self::Trigger => "what was waited for happened",
+            Self::MaxEvents => "the number of events was reached",
+            Self::Trigger => "the trigger fired",
             Self::Request => "on request",
             Self::Unknown => "something that this version does not know",
         }

@@ -251,7 +251,7 @@ impl<'m> Zone<'m> {
             "claims": stats.claims,
             "steals": stats.steals,
             "steps": self.lines.len(),
-            "told": lines,
+            "log": lines,
         })
     }
 }
@@ -271,7 +271,7 @@ mod tests {
 
     /// Returns the lines of a script's last step.
     fn last(reply: &Value) -> Vec<&str> {
-        let lines = reply["told"].as_array().expect("lines");
+        let lines = reply["log"].as_array().expect("lines");
         let last = lines.last().map(|line| &line[0]);
         lines.iter().filter(|line| Some(&line[0]) == last).filter_map(|line| line[1].as_str()).collect()
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::documents::Documents;
+use super::words::Words;
 use super::{rooms, tests_left_out, type_names};
 
 /// The list of the files that may contain unsafe code.
@@ -30,8 +31,15 @@ pub fn findings(root: &Path) -> io::Result<Vec<String>> {
     let architecture = fs::read_to_string(root.join("ARCHITECTURE.md"))?;
     // Without the list, every island is a finding.
     let islands = fs::read_to_string(root.join(ISLANDS)).unwrap_or_default();
+    let words = Words::read(root)?;
     for file in &files {
         let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
+        if matches!(
+            file.extension().and_then(|it| it.to_str()),
+            Some("rs" | "md" | "py" | "pyi" | "js" | "html" | "sh")
+        ) {
+            words.check(&name, &fs::read_to_string(file)?, &mut findings);
+        }
         match file.extension().and_then(|extension| extension.to_str()) {
             Some("rs") => source(&name, &fs::read_to_string(file)?, &islands, &mut findings),
             Some("md") => documents.check(&name, &fs::read_to_string(file)?, &mut findings),

@@ -7,5 +7,6 @@ mod imports;
 mod rooms;
 mod tests_left_out;
 mod type_names;
+mod words;
 
 pub use findings::findings;

@@ -31,7 +31,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// Watches, unless the kernel itself keeps who allocated each page and nothing else is asked for. Runs the command meanwhile.
+    /// Watches, unless the kernel itself keeps who allocated each page and the arguments name nothing else. Runs the command meanwhile.
     pub(super) fn gather(
         args: &Blame,
         sensor: Option<&mut BpfSensor>,

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     let zones = read_zoneinfo(root)?;
     let order = order(args, root, &zones)?;
     wanted_zone(args, &zones)?;
-    // A file that cannot be made is told before anything is watched.
+    // A file that cannot be created is reported before the watch.
     let mut file = args.folded.as_ref().map(|path| FinishedFile::create(path, args.force)).transpose()?;
     // From here on signals end the watch, and not this process without an answer.
     let _heeded = HeededSignals::new();
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     if args.json { output::print_json(&report) } else { output::print(&report.text(args.rows)) }
 }
 
-/// Returns the order of the blocks that are asked about.
+/// Returns the order of the requested blocks.
 fn order(args: &Blame, root: &Path, zones: &[ZoneSnapshot]) -> Result<u8, Failure> {
     let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max().unwrap_or(0);
     match (args.order, args.size) {
@@ -95,7 +95,7 @@ fn order(args: &Blame, root: &Path, zones: &[ZoneSnapshot]) -> Result<u8, Failur
     }
 }
 
-/// Fails if no zone of the machine is asked for.
+/// Fails if the request is for no zone of the machine.
 fn wanted_zone(args: &Blame, zones: &[ZoneSnapshot]) -> Result<(), Failure> {
     if zones.iter().any(|zone| zone.spanned > 0 && wants(args, zone.node, &zone.name)) {
         return Ok(());
@@ -125,7 +125,7 @@ fn open_sensor(args: &Blame, notes: &mut Vec<String>) -> Result<Option<BpfSensor
         Err(error) if choice == Choice::Bpf => Err(error.into()),
         Err(Error::Bpf(BpfError::NotLive { .. })) => Ok(None),
         Err(error) => {
-            notes.push(format!("slab caches, kernel stacks and new allocations are not told: {error}"));
+            notes.push(format!("slab caches, kernel stacks and new allocations are unknown: {error}"));
             Ok(None)
         }
     }
@@ -190,13 +190,13 @@ impl Counted {
 fn read_counts(root: &Path, notes: &mut Vec<String>) -> Option<Vec<AllocationSite>> {
     if !counts_allocations(root) {
         notes.push(
-            "memory in use by code is not told: the kernel does not count it now (vm.mem_profiling is 0)"
+            "memory in use by code is unknown: the kernel does not count it now (vm.mem_profiling is 0)"
                 .to_owned(),
         );
         return None;
     }
     read_allocinfo(root).unwrap_or_else(|error| {
-        notes.push(format!("memory in use by code is not told: {error}"));
+        notes.push(format!("memory in use by code is unknown: {error}"));
         None
     })
 }

@@ -8,7 +8,7 @@ use freehold_monitor::blame::{Blame, CodeInUse, MovableOnly};
 use freehold_monitor::verdict::SizeText;
 use serde::Serialize;
 
-/// Everything that is told.
+/// Everything that is reported.
 #[derive(Serialize)]
 pub(super) struct Report {
     #[serde(flatten)]

@@ -50,8 +50,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
     let mut notes = copy_notes(root, args.page_size);
     if args.quick {
         let verdict = quick::run(root, &zones, &request)?;
-        let told = report::told(verdict.action.as_ref(), &verdict.reason);
-        let text = || report::with_state(verdict.exit_code, &told, &notes, missing.as_slice());
+        let lines = report::lines(verdict.action.as_ref(), &verdict.reason);
+        let text = || report::with_state(verdict.exit_code, &lines, &notes, missing.as_slice());
         return shown(
             if args.json { output::print_json(&verdict) } else { output::print(&text()) },
             verdict.exit_code,

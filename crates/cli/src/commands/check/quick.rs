@@ -37,7 +37,7 @@ pub(super) fn run(
     if request.order < order {
         let pageblock = SizeText((request.block_bytes >> request.order) << order);
         let error = anyhow!(
-            "--quick looks at pageblocks, of {pageblock} here. Ask for larger blocks, or leave out --quick"
+            "--quick reads pageblocks, of {pageblock} here. Request larger blocks, or leave out --quick"
         );
         return Err(Failure::new(Cause::Usage, error));
     }

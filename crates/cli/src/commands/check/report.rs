@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::try_compaction::CompactionTrial;
 use super::try_pool::PoolTrial;
 
-/// A verdict, and what came when it was tried.
+/// A verdict, and the result of its verification.
 #[derive(Serialize)]
 pub(super) struct Report {
     /// Where the pageblocks' migratetypes come from: `bpf`, or `inferred` from the pages that they
@@ -23,7 +23,7 @@ pub(super) struct Report {
     pub(super) tried: Option<Tried>,
 }
 
-/// What was tried, and what came.
+/// The kind of verification, and its result.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Tried {
@@ -44,15 +44,15 @@ pub(super) fn with_state(exit_code: u8, reason: &[String], notes: &[String], mis
 }
 
 /// Returns what a verdict tells: what to do comes first.
-pub(super) fn told(action: Option<&String>, reason: &[String]) -> Vec<String> {
+pub(super) fn lines(action: Option<&String>, reason: &[String]) -> Vec<String> {
     action.into_iter().chain(reason).cloned().collect()
 }
 
 /// Formats the report. The state comes first, because monitors show only the first line.
 pub(super) fn text(report: &Report) -> String {
     let Report { verdict, notes, tried, .. } = report;
-    let told = told(verdict.action.as_ref(), &verdict.reason);
-    let mut lines = vec![with_state(verdict.exit_code, &told, notes, &verdict.missing)];
+    let lines = lines(verdict.action.as_ref(), &verdict.reason);
+    let mut lines = vec![with_state(verdict.exit_code, &lines, notes, &verdict.missing)];
     match tried {
         Some(Tried::Compaction(tried)) => {
             lines.push(format!(

@@ -1,4 +1,4 @@
-//! Compacts memory, and holds the forecast against what came.
+//! Compacts memory, and compares forecast and result.
 
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ const COMPACT: &str = "proc/sys/vm/compact_memory";
 /// A forecast of compaction, and what the compaction did.
 #[derive(Serialize)]
 pub(super) struct CompactionTrial {
-    /// Free blocks of the asked order before compaction.
+    /// Free blocks of the requested order before compaction.
     pub(super) before: u64,
     /// Free blocks that the forecast promised.
     pub(super) predicted: u64,
@@ -72,7 +72,7 @@ pub(super) fn run(
     let at_most = sum(|zone| zone.compacted_at_most).unwrap_or(0);
     let predicted = predicted.ok_or_else(|| {
         let why = verdict.missing.join("; ");
-        Failure::new(Cause::Machine, anyhow!("nothing was foretold that could be tried: {why}"))
+        Failure::new(Cause::Machine, anyhow!("there is no forecast to verify: {why}"))
     })?;
     // A signal waits until the bound is back.
     let _ended = ended_by_signal();
@@ -109,7 +109,7 @@ fn compact_on(cpu: Option<u32>, path: &Path) -> io::Result<()> {
     })
 }
 
-/// Returns the free blocks of the asked order in the asked zones.
+/// Returns the free blocks of the requested order in the requested zones.
 fn blocks(free: &[ZoneFreeBlocks], request: &BlockRequest) -> u64 {
     let wanted = free.iter().filter(|zone| request.wants(zone.node, &zone.name));
     wanted.map(|zone| zone.blocks_from(usize::from(request.order))).sum()

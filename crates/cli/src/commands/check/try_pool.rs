@@ -1,4 +1,4 @@
-//! Asks for gigantic pages, gives them back, and holds the forecast against what came.
+//! Allocates gigantic pages, frees them, and compares forecast and result.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,18 +14,18 @@ use crate::commands::give_back::OldNumber;
 use crate::commands::repair_lock::{ended_by_signal, must_be_root};
 use crate::exit::{Cause, Failure};
 
-/// A forecast of gigantic pages, and what came.
+/// A forecast of gigantic pages, and the result.
 #[derive(Serialize)]
 pub(super) struct PoolTrial {
-    /// Pages that were asked for.
+    /// Requested pages.
     pub(super) request: u64,
-    /// Ranges that were free before, of those asked for.
+    /// Ranges that were free before, of those requested.
     pub(super) before: u64,
-    /// Ranges that the forecast promised, of those asked for.
+    /// The lower bound of the forecast, of those requested.
     pub(super) predicted: u64,
-    /// The most ranges that the forecast allowed for, of those asked for.
+    /// The upper bound of the forecast, of those requested.
     pub(super) at_most: u64,
-    /// Pages that came.
+    /// Pages that the kernel allocated.
     pub(super) real: u64,
     /// The error of the forecast in percent of the real number; above 0 if too much was promised.
     pub(super) error_percent: f64,
@@ -36,7 +36,7 @@ pub(super) struct PoolTrial {
 }
 
 impl PoolTrial {
-    /// Returns the exit code: that of what came, if nothing interrupted it.
+    /// Returns the exit code: that of the result, if nothing interrupted it.
     pub(super) fn exit_code(&self, verdict: &Verdict) -> u8 {
         match (self.interrupted, self.real >= verdict.request.blocks) {
             (true, _) => 3,
@@ -45,12 +45,12 @@ impl PoolTrial {
         }
     }
 
-    /// Returns the sentence about what came.
+    /// Returns the sentence about the result.
     pub(super) fn words(&self) -> String {
         let early = if self.interrupted { ", before a signal ended it" } else { "" };
         format!(
-            "Tried: asked for {} pages, {} were free before, {} promised and {} at most, {} came in {} ms{early} \
-             ({:+.1} %); they were given back.",
+            "Verified: {} pages requested, {} free before; predicted {} to {}, actual {} after {} ms{early} \
+             ({:+.1} %); the pool has its old size again.",
             self.request,
             self.before,
             self.predicted,
@@ -118,14 +118,11 @@ impl Pool {
     /// Asks for the pages, and gives them back.
     ///
     /// # Errors
-    /// If nothing was foretold, or the kernel refuses to change the pool.
+    /// If there is no forecast, or the kernel refuses to change the pool.
     pub(super) fn ask(&self, verdict: &Verdict) -> Result<PoolTrial, Failure> {
         let Some(ranges) = &verdict.ranges else {
             let why = verdict.missing.join("; ");
-            return Err(Failure::new(
-                Cause::Machine,
-                anyhow!("nothing was foretold that could be tried: {why}"),
-            ));
+            return Err(Failure::new(Cause::Machine, anyhow!("there is no forecast to verify: {why}")));
         };
         let wanted = verdict.request.blocks.min(ranges.counts.values().sum::<u64>() + 1);
         let number = self.folder.join("nr_hugepages");

@@ -28,12 +28,12 @@ pub(super) fn taken(request: &BlockRequest, observed: u64, now: u64) -> String {
     )
 }
 
-/// Says how many blocks are free and were asked for.
+/// Says how many blocks are free and how many were requested.
 fn free(request: &BlockRequest, now: u64) -> String {
     let (wanted, size) = (request.blocks, SizeText(request.block_bytes));
     let are = if now == 1 { format!("block of {size} is") } else { format!("blocks of {size} are") };
     let were = if wanted == 1 { "was" } else { "were" };
-    format!("{now} {are} free now, {wanted} {were} asked for")
+    format!("{now} {are} free now, {wanted} {were} requested")
 }
 
 fn action(verdict: &Verdict) -> &str {
@@ -44,7 +44,7 @@ fn action(verdict: &Verdict) -> &str {
 fn cannot(verdict: &Verdict) -> String {
     if let RepairPlan::Pool { .. } = verdict.plan {
         return format!(
-            "blocks above the buddy allocator's largest are made only for whoever asks for them. {}",
+            "blocks above the buddy allocator's largest are made only for a request. {}",
             action(verdict)
         );
     }
@@ -54,7 +54,7 @@ fn cannot(verdict: &Verdict) -> String {
             return format!("{predicted} may still be made at most, and did not come");
         }
         return format!(
-            "{predicted} are still foretold, and did not come: compaction ends where it meets page cache that others \
+            "{predicted} more were predicted, and did not become free: compaction ends where it meets page cache that others \
              make dirty, and at each part's time. Try again when less is written, or with a longer --stall-budget"
         );
     }
@@ -78,8 +78,8 @@ mod tests {
             allowed_nodes: None,
             zone: None,
         };
-        let told = taken(&request, 1811, 1779);
-        let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 were asked for; 1811 were free after the last step, and";
-        assert!(told.starts_with(starts), "{told}");
+        let answer = taken(&request, 1811, 1779);
+        let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 were requested; 1811 were free after the last step, and";
+        assert!(answer.starts_with(starts), "{answer}");
     }
 }

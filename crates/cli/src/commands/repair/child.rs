@@ -15,7 +15,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 
 use crate::args::KernelWrite;
 
-/// What the child says when it is ready, and is told when it is to begin.
+/// The messages of the child when it is ready, and to the child to begin.
 const READY: u8 = b'.';
 
 /// How long a killed child is waited for: the kernel may be in the middle of something that it ends first.
@@ -30,7 +30,7 @@ const LEAD: Duration = Duration::from_millis(10);
 /// How a write ended.
 #[derive(Debug)]
 pub(super) enum End {
-    /// The kernel has done what it was asked for.
+    /// The kernel has done what it was requested.
     Done,
     /// The child was killed.
     Stopped,
@@ -155,7 +155,7 @@ fn has_ended(said: &ChildStdout, most: Duration) -> io::Result<bool> {
     let mut fds = [PollFd::new(said, PollFlags::IN)];
     match poll(&mut fds, Some(&timeout)) {
         Ok(ready) => Ok(ready > 0),
-        // A signal to this process, which the caller looks at.
+        // A signal to this process, which the caller handles.
         Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }

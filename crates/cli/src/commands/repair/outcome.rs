@@ -21,7 +21,7 @@ pub(super) enum Ending {
     Short,
     /// A signal came.
     Interrupted,
-    /// It could not be told what to do; nothing was changed.
+    /// The plan is unknown; nothing was changed.
     Unknown,
 }
 
@@ -37,7 +37,7 @@ impl Ending {
     }
 }
 
-/// A step, and what came.
+/// A step, and its result.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct DoneStep {
     #[serde(flatten)]
@@ -62,7 +62,7 @@ pub(super) struct DoneStep {
     pub(super) longest_part_ms: Option<f64>,
     /// True if parts brought nothing before the kernel had compacted all.
     pub(super) gave_up: bool,
-    /// True if all clean page cache was dropped, as the kernel cannot be told how much.
+    /// True if all clean page cache was dropped, as the kernel takes no amount.
     pub(super) dropped_all: bool,
     /// How long other tasks waited for memory meanwhile, in milliseconds (pressure, `some`); `None` where
     /// the step itself counts as waiting, or the kernel does not tell.

@@ -1,4 +1,4 @@
-//! Drops clean page cache, no more than needed where the kernel lets itself be told how much.
+//! Drops clean page cache, no more than needed if the kernel takes an amount.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -83,7 +83,7 @@ fn is_compaction(work: &RepairWork) -> bool {
 }
 
 /// Returns the place of the step to do next, and true if all page cache is to go by it: the last resort, where nothing else may help and the
-/// kernel gave up none when it was asked for a part.
+/// kernel gave up none at a request for a part.
 fn to_do(steps: &[RepairStep], done: &[DoneStep]) -> Option<(usize, bool)> {
     let helps = steps.iter().position(|step| may_help(step, done)).map(|at| (at, false));
     let kept = || steps.iter().position(|step| is_kept(step, done)).map(|at| (at, true));
@@ -98,7 +98,7 @@ fn is_kept(step: &RepairStep, done: &[DoneStep]) -> bool {
     is_drop(&step.work) && done.len() < MOST_STEPS && kept
 }
 
-/// Returns true if a step has not been tried too often, nor in vain the last time.
+/// Returns true if a step has not been tried too often, nor without effect the last time.
 fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
     let kind = |work: &RepairWork| std::mem::discriminant(work);
     // What was tried before all page cache went may help after it; page cache itself goes once.

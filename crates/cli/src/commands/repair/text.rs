@@ -26,7 +26,7 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
 pub(super) fn plan(steps: &[RepairStep]) -> Vec<String> {
     let line = |(at, step): (usize, &RepairStep)| {
         let perhaps = if step.perhaps { " at most" } else { " at least" };
-        format!("{}. {}: {} blocks foretold after it,{perhaps}", at + 1, what(&step.work), step.predicted)
+        format!("{}. {}: {} blocks predicted after it,{perhaps}", at + 1, what(&step.work), step.predicted)
     };
     steps.iter().enumerate().map(line).collect()
 }
@@ -72,34 +72,34 @@ fn table(steps: &[DoneStep]) -> Vec<String> {
 
 /// Returns what the table does not say.
 fn remarks(steps: &[DoneStep]) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut remarks = Vec::new();
     let any = |is_true: fn(&DoneStep) -> bool| steps.iter().any(is_true);
     if any(|step| step.stopped_early) {
-        told.push("* stopped as there were enough; the forecast is of the whole step.".to_owned());
+        remarks.push("* stopped as there were enough; the forecast is of the whole step.".to_owned());
     }
     let parts = steps.iter().filter_map(|step| Some((step.parts?, step.longest_part_ms?)));
     let in_parts = parts.filter(|&(parts, _)| parts > 1);
     if let Some((parts, longest)) = in_parts.reduce(|all, one| (all.0 + one.0, all.1.max(one.1))) {
-        told.push(format!("Compacted in {parts} parts, the longest of {longest:.1} ms."));
+        remarks.push(format!("Compacted in {parts} parts, the longest of {longest:.1} ms."));
     }
     if any(|step| step.gave_up) {
-        told.push(
+        remarks.push(
             "Parts of compaction brought nothing: the kernel begins each at the zone's start. Give a longer \
              --stall-budget, or none."
                 .to_owned(),
         );
     }
     if any(|step| step.dropped_all) {
-        told.push(
+        remarks.push(
             "All clean page cache was dropped: this kernel has no file that takes an amount, or it did not \
              suffice."
                 .to_owned(),
         );
     }
     if let Some(waited) = steps.iter().filter_map(|step| step.others_waited_ms).reduce(|all, one| all + one) {
-        told.push(format!("During compaction others waited {waited:.1} ms for memory (pressure, some)."));
+        remarks.push(format!("During compaction others waited {waited:.1} ms for memory (pressure, some)."));
     }
-    told
+    remarks
 }
 
 #[cfg(test)]
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn what_holds_of_several_steps_is_said_once() {
-        let told = remarks(&[compaction(1.25, 1), compaction(1.0, 2), compaction(1.25, 3)]);
-        let starts: Vec<_> = told.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+        let remarks = remarks(&[compaction(1.25, 1), compaction(1.0, 2), compaction(1.25, 3)]);
+        let starts: Vec<_> = remarks.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
         assert_eq!(
             starts,
             [

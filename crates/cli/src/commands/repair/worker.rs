@@ -102,7 +102,7 @@ impl<'a> Worker<'a> {
         Ok(self.now()? >= self.request.blocks)
     }
 
-    /// Returns true if a signal asked this process to end.
+    /// Returns true if a signal requested the end of this process.
     pub(super) fn is_interrupted(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
@@ -143,9 +143,9 @@ impl<'a> Worker<'a> {
             return Err(failure);
         }
         let refused = |error: io::Error| {
-            let told =
+            let written =
                 Err::<(), _>(error).with_context(|| format!("{} refuses to be written", file.display()));
-            told.map_err(|error| Failure::new(Cause::Machine, error))
+            written.map_err(|error| Failure::new(Cause::Machine, error))
         };
         match ran {
             Ok((End::Done, took)) => Ok((Piece::Whole, took)),

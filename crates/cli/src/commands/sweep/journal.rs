@@ -1,6 +1,6 @@
 //! The journal of a sweep: every finished run is a line in a file beside the output.
 //!
-//! The first line holds what was asked for, each other line a finished run: a checksum, a blank, JSON. The checksum of a
+//! The first line has the arguments, each other line a finished run: a checksum, a blank, JSON. The checksum of a
 //! run covers the first line's JSON too, so that a run proves whose it is even where the first line is damaged.
 
 use std::fs::{self, File};
@@ -55,7 +55,7 @@ impl TraceFile {
 pub(super) struct Journal {
     file: File,
     path: PathBuf,
-    /// What was asked for, as the first line has it.
+    /// The arguments, as in the first line.
     arguments: Vec<u8>,
     /// Finished runs, in the order in which they finished.
     pub(super) rows: Vec<SweepRow>,

@@ -67,20 +67,20 @@ fn litter() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// Starts the thread that waits for signals, and returns when it does.
 fn watch() {
-    let (tell, told) = channel();
+    let (send, answer) = channel();
     // Without the thread, signals have their usual effect.
-    if thread::Builder::new().name("signals".to_owned()).spawn(move || wait(&tell)).is_ok() {
-        let _ = told.recv();
+    if thread::Builder::new().name("signals".to_owned()).spawn(move || wait(&send)).is_ok() {
+        let _ = answer.recv();
     }
 }
 
-fn wait(tell: &Sender<()>) {
+fn wait(send: &Sender<()>) {
     let ignored = ignored_signals();
     let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_in(ignored, signal));
     let Ok(mut signals) = Signals::new(heeded) else { return };
-    let _ = tell.send(());
+    let _ = send.send(());
     for signal in signals.forever() {
-        // Held until the process has ended: nothing is begun or put in place any more.
+        // Locked until the process has ended: nothing is begun or put in place any more.
         let litter = litter();
         remove(&litter);
         let _ = emulate_default_handler(signal);

@@ -31,7 +31,7 @@ pub(super) enum Map {
     /// A byte for each pageblock, [`CHUNK`] an entry: the types on whose lists the pageblock has free
     /// blocks.
     Pageblocks,
-    /// The frames whose slab caches are asked for.
+    /// The frames whose slab caches are requested.
     Frames,
     /// Blocks in the order of their lists, [`LISTED`] an entry.
     Listed,

@@ -16,12 +16,12 @@ const PROBE: &str = "probe";
 #[derive(Debug)]
 pub(super) struct Programs {
     object: Object,
-    /// The maps in the order of [`Map::ALL`]; `None` for those that were not asked for.
+    /// The maps in the order of [`Map::ALL`]; `None` for those that were not requested.
     maps: Vec<Option<MapHandle>>,
 }
 
 impl Programs {
-    /// Loads the programs, with room for `zones` zones and `chunks` chunks of pageblocks, and, if asked for, the
+    /// Loads the programs, with room for `zones` zones and `chunks` chunks of pageblocks, and, if requested, the
     /// program that copies whole states, with room for these.
     pub(super) fn load(zones: u32, chunks: u32, room: Option<Room>) -> Result<Self, BpfError> {
         let mut open = open_object(OBJECT)?;
@@ -85,7 +85,7 @@ impl Programs {
 
     fn map(&self, map: Map) -> Result<&MapHandle, BpfError> {
         let missing =
-            || BpfError::Run { program: map.name(), detail: "the map was not asked for".to_owned() };
+            || BpfError::Run { program: map.name(), detail: "the map was not requested".to_owned() };
         self.maps.get(map as usize).and_then(Option::as_ref).ok_or_else(missing)
     }
 }

@@ -1,4 +1,4 @@
-//! A page of this process: its frame number is told by `/proc/self/pagemap`, its `struct page` by a BPF program.
+//! A page of this process: its frame number is in `/proc/self/pagemap`, its `struct page` by a BPF program.
 //!
 //! Unsafe island: a mapping, for which no safe interface is in use here.
 #![expect(unsafe_code, reason = "mmap has no safe form here")]

@@ -140,7 +140,7 @@ impl BpfSensor {
         Ok(found)
     }
 
-    /// Returns which of `count` frames from `from` on are pinned. A reference counts that two readings find: most are held for a
+    /// Returns which of `count` frames from `from` on are pinned. A reference counts that two readings find: most last a
     /// moment only.
     ///
     /// Where the kernel does not tell how often a page of several frames is mapped, before 6.10, of those only pins by
@@ -265,7 +265,7 @@ impl BpfSensor {
 }
 
 /// Returns the only start of the table that puts every page of `seen` into its zone. `known` is the
-/// start by another way, which is held against the zones.
+/// start by another way, which is compared with the zones.
 fn table_start(seen: &[Edges], page_bytes: u64, known: Option<u64>) -> Result<u64, BpfError> {
     let unknown = |detail: String| BpfError::NoPageTable { detail };
     let (mut lowest, mut highest) = (0, u64::MAX);

@@ -24,7 +24,7 @@ pub struct BpfSensor {
     pub(super) first_pageblock: u64,
     pub(super) chunks: u32,
     pub(super) page_table: Option<u64>,
-    /// The value of the kernel's variable `mem_section`, once it was asked for.
+    /// The value of the kernel's variable `mem_section`, once it was read.
     pub(super) sections: Option<u64>,
     pub(super) unsettled: u64,
 }

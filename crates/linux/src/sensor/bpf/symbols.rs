@@ -25,11 +25,11 @@ const NOTE_HEADER_BYTES: u64 = 24;
 
 impl BpfSensor {
     /// Returns the value of a kernel variable, if the kernel shows its address to this process, or its value in the text for
-    /// debuggers, under the name `told`.
-    pub(super) fn variable(&self, name: &str, told: &str) -> Result<Option<u64>, BpfError> {
+    /// debuggers, under the name `note`.
+    pub(super) fn variable(&self, name: &str, note: &str) -> Result<Option<u64>, BpfError> {
         match symbol(name) {
             Some(address) => self.peek(address),
-            None => Ok(self.vmcoreinfo()?.and_then(|text| address_in(&text, told))),
+            None => Ok(self.vmcoreinfo()?.and_then(|text| address_in(&text, note))),
         }
     }
 
@@ -41,11 +41,11 @@ impl BpfSensor {
 
     /// Reads the text for debuggers; `None` if the kernel has none, or it is not found.
     ///
-    /// Where the direct map has it is not told. This process's task lies in that map, too, so that only a few differences between
+    /// The kernel does not export its place in the direct map. This process's task lies in that map, too, so that only a few differences between
     /// addresses and physical addresses are possible, and the text is recognized by how it begins.
     fn vmcoreinfo(&self) -> Result<Option<String>, BpfError> {
-        let told = fs::read_to_string("/sys/kernel/vmcoreinfo").unwrap_or_default();
-        let Some((physical, bytes)) = place(&told) else { return Ok(None) };
+        let note = fs::read_to_string("/sys/kernel/vmcoreinfo").unwrap_or_default();
+        let Some((physical, bytes)) = place(&note) else { return Ok(None) };
         let mut message = Message::new(&[], 2);
         self.programs.run("own_task", &mut message)?;
         let highest = message.word(1) / MAP_ALIGN * MAP_ALIGN;
@@ -77,8 +77,8 @@ impl BpfSensor {
 
 /// Returns the physical address of the text, and its bytes at most, by `/sys/kernel/vmcoreinfo`: hexadecimal numbers of the note
 /// that it is in.
-fn place(told: &str) -> Option<(u64, u64)> {
-    let (address, bytes) = told.trim().split_once(' ')?;
+fn place(note: &str) -> Option<(u64, u64)> {
+    let (address, bytes) = note.trim().split_once(' ')?;
     let address = u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()?;
     let bytes = u64::from_str_radix(bytes, 16).ok()?;
     Some((address.checked_add(NOTE_HEADER_BYTES)?, bytes.checked_sub(NOTE_HEADER_BYTES)?))

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_this_machine_are_told_from_others() {
+    fn only_names_of_this_machine_are_accepted() {
         for own in [
             "localhost",
             "LocalHost:9321",

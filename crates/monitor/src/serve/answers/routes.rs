@@ -128,12 +128,12 @@ async fn history(State(shared): State<Shared>) -> Response {
 }
 
 async fn scrape(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let Ok(series) = Series::asked_for(query.as_deref().unwrap_or_default()) else {
-        let why = "/metrics can be asked for `all` and nothing else, as in /metrics?all\n";
+    let Ok(series) = Series::requested(query.as_deref().unwrap_or_default()) else {
+        let why = "/metrics takes only the parameter `all`, as in /metrics?all\n";
         return (StatusCode::BAD_REQUEST, why).into_response();
     };
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let format = Format::asked_for(&accepted.collect::<Vec<_>>().join(","));
+    let format = Format::accepted(&accepted.collect::<Vec<_>>().join(","));
     let (connections, refused) = (shared.acceptor.connections(), shared.acceptor.refused());
     typed(format.content_type(), format.text(Scrape::new(shared.newest(), connections, refused), series))
 }

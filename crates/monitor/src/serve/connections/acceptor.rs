@@ -53,7 +53,7 @@ const FULL: &[u8] =
 const TLS_HANDSHAKE: u8 = 0x16;
 
 /// The answer to a request without TLS where there is TLS.
-const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n\r\nThis server is asked by https, not http\n";
+const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n\r\nUse https for this server, not http here\n";
 
 /// Accepts and counts connections.
 pub(in crate::serve) struct Acceptor {
@@ -166,7 +166,7 @@ async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, router: Rou
     let _ = watcher.watch(connection).await;
 }
 
-/// Returns the encrypted stream. Whoever does not begin with a handshake is told and let go.
+/// Returns the encrypted stream. A client that does not begin with a handshake gets an answer in plain text, and the connection ends.
 async fn handshake(stream: TcpStream, secured: &Secured) -> Option<TlsStream<Stalling<TcpStream>>> {
     let mut first = [0];
     stream.peek(&mut first).await.ok().filter(|&bytes| bytes > 0)?;

@@ -15,7 +15,7 @@ pub(in crate::serve) enum Format {
 
 impl Format {
     /// Returns `OpenMetrics` if the header `Accept` has it, otherwise the classic format.
-    pub(in crate::serve) fn asked_for(accept: &str) -> Self {
+    pub(in crate::serve) fn accepted(accept: &str) -> Self {
         let takes = |range: &str| {
             let mut parts = range.split(';').map(str::trim);
             let is_it =
@@ -52,11 +52,11 @@ mod tests {
     #[test]
     fn openmetrics_is_for_those_who_ask() {
         let prometheus = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3,*/*;q=0.2";
-        assert_eq!(Format::asked_for(prometheus), Format::OpenMetrics);
+        assert_eq!(Format::accepted(prometheus), Format::OpenMetrics);
         for classic in
             ["", "*/*", "text/plain", "application/openmetrics-text;q=0, text/plain", "text/html,*/*;q=0.8"]
         {
-            assert_eq!(Format::asked_for(classic), Format::Classic, "{classic}");
+            assert_eq!(Format::accepted(classic), Format::Classic, "{classic}");
         }
     }
 }

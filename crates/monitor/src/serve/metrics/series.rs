@@ -50,7 +50,7 @@ impl Series {
     ///
     /// # Errors
     /// If the query asks for anything else than `all`, what it asks for.
-    pub(in crate::serve) fn asked_for(query: &str) -> Result<Self, &str> {
+    pub(in crate::serve) fn requested(query: &str) -> Result<Self, &str> {
         let mut series = Self::Default;
         for part in query.split('&').filter(|part| !part.is_empty()) {
             match part {
@@ -102,11 +102,11 @@ mod tests {
         for (query, series) in
             [("", Series::Default), ("all", Series::All), ("all=", Series::All), ("&all&", Series::All)]
         {
-            assert_eq!(Series::asked_for(query), Ok(series), "{query}");
+            assert_eq!(Series::requested(query), Ok(series), "{query}");
         }
         for wrong in ["al", "all=0", "ALL", "zone=Normal"] {
-            assert_eq!(Series::asked_for(wrong), Err(wrong));
+            assert_eq!(Series::requested(wrong), Err(wrong));
         }
-        assert_eq!(Series::asked_for("all&x=1"), Err("x=1"));
+        assert_eq!(Series::requested("all&x=1"), Err("x=1"));
     }
 }

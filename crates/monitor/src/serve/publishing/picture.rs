@@ -8,7 +8,7 @@ use crate::model::{Gigabyte, GigabyteState, Holds, Map, ZoneMap};
 /// The most cells of a zone: a pageblock each on a machine of 32 GiB.
 const MOST_CELLS: usize = 1 << 14;
 
-/// The most gigabytes whose pages are told.
+/// The most gigabytes whose pages are listed.
 const MOST_GIGABYTES: usize = 1024;
 
 /// The map as the page draws it: letters for what cells hold, and for who holds most of them.
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn gigabytes_are_told_unless_there_are_too_many() {
+    fn gigabytes_are_listed_up_to_a_limit() {
         let gigabyte = |number| Gigabyte {
             node: 0,
             zone: "Normal".to_owned(),

@@ -164,13 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn a_map_that_did_not_change_is_not_told_again() {
+    fn an_unchanged_map_is_not_published_again() {
         let first = published(Some(map(vec![Holds::Free])), None);
         let older = Map { age_ms: 9, ..map(vec![Holds::Free]) };
         let same = published(Some(older), Some(&first));
         let other = published(Some(map(vec![Holds::Stuck])), Some(&same));
         assert!(Arc::ptr_eq(first.map.as_ref().unwrap(), same.map.as_ref().unwrap()));
-        assert_eq!((first.map_age_ms, same.map_age_ms), (Some(0), Some(9)), "its age is told all the same");
+        assert_eq!(
+            (first.map_age_ms, same.map_age_ms),
+            (Some(0), Some(9)),
+            "its age is reported all the same"
+        );
         assert!(!Arc::ptr_eq(first.map.as_ref().unwrap(), other.map.as_ref().unwrap()));
         assert!(
             !std::str::from_utf8(&same.event()).unwrap().contains("cells"),

@@ -30,7 +30,7 @@ impl Users {
         self.hashes.is_empty()
     }
 
-    /// Returns true if the header `Authorization` has a user's password. Whoever has `turn` may compute a hash.
+    /// Returns true if the header `Authorization` has a user's password. The holder of `turn` may compute a hash.
     pub(in crate::serve) async fn admit(self: Arc<Self>, authorization: &str, turn: &Semaphore) -> bool {
         let Some((user, password)) = credentials(authorization) else { return false };
         let said = format!("{user}\0{password}");

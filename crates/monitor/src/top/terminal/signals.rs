@@ -55,7 +55,7 @@ impl Signals {
         Ok(Self { end, go_on, woken })
     }
 
-    /// Returns what signals have asked for since the last call. The request to end remains.
+    /// Returns the requests of signals since the last call. The request to end remains.
     pub(super) fn request(&self) -> Option<SignalRequest> {
         match self.end.load(Ordering::SeqCst) {
             0 => self.go_on.swap(false, Ordering::SeqCst).then_some(SignalRequest::GoOn),

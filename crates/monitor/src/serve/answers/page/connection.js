@@ -20,13 +20,13 @@ export class Connection {
     this.opened = performance.now();
     this.source = new EventSource("/events");
     this.source.addEventListener("model", (event) => {
-      const told = JSON.parse(event.data);
+      const reported = JSON.parse(event.data);
       this.heard = performance.now();
-      this.intervalMs = told.interval_ms;
-      this.model = told.model;
-      this.failing = told.failing;
+      this.intervalMs = reported.interval_ms;
+      this.model = reported.model;
+      this.failing = reported.failing;
       this.tell();
-      this.onModel(told.model);
+      this.onModel(reported.model);
     });
     this.source.addEventListener("map", (event) => this.onMap(JSON.parse(event.data)));
     this.source.addEventListener("error", () => {

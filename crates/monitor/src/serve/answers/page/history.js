@@ -9,7 +9,7 @@ export class History {
     this.points = [];
   }
 
-  /** Takes the server's points; those that came meanwhile stay. */
+  /** Takes the server's points; newer points stay. */
   begin({ zones, points }) {
     const mine = this.points;
     this.zones = zones.map(([node, name]) => key(node, name));

@@ -40,8 +40,8 @@ let pageBytes = 4096;
 let laidOut = null;
 
 /** Takes a new map. */
-export function takeMap(told) {
-  map = told;
+export function takeMap(reported) {
+  map = reported;
   rows = rowsOf(map);
   canvas.hidden = false;
   showLegend();
@@ -71,7 +71,7 @@ function rowsOf({ zones, in_gigabyte: inGigabyte }) {
       if (zone.cells[at] !== " ") numbers.add(Math.floor((zone.first_block + at * zone.in_cell) / inGigabyte));
     }
   });
-  // Twice as many gigabytes a row until the rows can be told apart.
+  // Twice as many gigabytes a row until the rows can be reported apart.
   let together = 1;
   while (new Set([...numbers].map((number) => Math.floor(number / together))).size > 64) together *= 2;
   const inRow = inGigabyte * together;

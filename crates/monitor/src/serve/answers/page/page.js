@@ -14,7 +14,7 @@ const views = new Map();
 const order = document.getElementById("order");
 const span = document.getElementById("span");
 let newest = null;
-let asked = false;
+let requested = false;
 let opened = false;
 
 /** Offers the machine's orders; a pageblock's is chosen at first. */
@@ -85,13 +85,13 @@ function takeModel(model) {
   showNotes(model.notes);
   showMapNote(model.machine);
   if (!document.hidden) showAll();
-  if (!asked) performance.mark("shown");
-  if (!asked) askHistory();
+  if (!requested) performance.mark("shown");
+  if (!requested) askHistory();
 }
 
 /** The past is fetched once the present is shown. */
 async function askHistory() {
-  asked = true;
+  requested = true;
   try {
     const answer = await fetch("/history");
     if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
@@ -99,7 +99,7 @@ async function askHistory() {
     showAll();
   } catch {
     // Charts then start now; the next model asks again.
-    asked = false;
+    requested = false;
   }
 }
 
