@@ -342,9 +342,13 @@ fn samples_know_the_types_of_pageblocks() {
     let known = surveyed.types.expect("the sensor tells them");
     let now = pageblock_types(sensor.free_list_types().unwrap(), &surveyed.map);
     let pairs = known.types.iter().flatten().zip(now.iter().flatten());
-    let told: Vec<_> = pairs.filter(|(known, now)| known.is_some() && now.is_some()).collect();
-    let other = told.iter().filter(|(known, now)| known != now).count();
-    assert!(told.len() > 100 && other * 20 < told.len(), "{other} of {} are other now", told.len());
+    let compared: Vec<_> = pairs.filter(|(known, now)| known.is_some() && now.is_some()).collect();
+    let other = compared.iter().filter(|(known, now)| known != now).count();
+    assert!(
+        compared.len() > 100 && other * 20 < compared.len(),
+        "{other} of {} are other now",
+        compared.len()
+    );
 }
 
 #[test]
@@ -405,8 +409,8 @@ fn pinned_pages(sensor: &mut BpfSensor) -> (u64, u64) {
 }
 
 #[test]
-fn pinned_pages_are_told_from_movable_ones() {
-    let test = "pinned_pages_are_told_from_movable_ones";
+fn pinned_pages_are_not_counted_as_movable() {
+    let test = "pinned_pages_are_not_counted_as_movable";
     let _machine = machine();
     let Some(mut sensor) = sensor(test) else { return };
     let (movable, before) = pinned_pages(&mut sensor);

@@ -1,4 +1,4 @@
-//! The script for bpftrace, held against the recorder on the same workload at the same time.
+//! The script for bpftrace, compared with the recorder on the same workload at the same time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ const NESTED: usize = 64;
 /// Two rows of events, laid beside each other.
 struct Beside<'e> {
     /// bpftrace's and the recorder's, from where they are the same for the first time to bpftrace's last event.
-    told: &'e [Event],
+    traced: &'e [Event],
     all: &'e [Event],
     /// How many of bpftrace's come earlier than the recorder has them.
     early: usize,
@@ -70,21 +70,21 @@ struct Beside<'e> {
     missing: Vec<&'e [Event]>,
 }
 
-/// Lays `told` beside `all`, which must have all of its events.
+/// Lays `traced` beside `all`, which must have all of its events.
 ///
 /// The recorder writes an event down before its BPF program runs, and an interrupt may come in between: its events are
-/// later there, and earlier with bpftrace. Within the program it is not told of at all.
-fn beside<'e>(told: &'e [Event], all: &'e [Event]) -> Beside<'e> {
-    let starts = told.windows(SAME).take(200).enumerate();
+/// later there, and earlier with bpftrace. bpftrace does not report an interrupt within the program.
+fn beside<'e>(traced: &'e [Event], all: &'e [Event]) -> Beside<'e> {
+    let starts = traced.windows(SAME).take(200).enumerate();
     let mut found = starts.filter_map(|(at, wanted)| {
         let place =
             all.windows(SAME).position(|there| there.iter().zip(wanted).all(|(a, b)| is_same(a, b)))?;
-        Some((&told[at..], &all[place..]))
+        Some((&traced[at..], &all[place..]))
     });
-    let (told, all) = found.next().expect("the same events in a row");
+    let (traced, all) = found.next().expect("the same events in a row");
     let mut is_found = vec![false; all.len()];
     let (mut end, mut early) = (0, 0);
-    for event in told {
+    for event in traced {
         let before = (end.max(NESTED) - NESTED..end).find(|&at| !is_found[at] && is_same(event, &all[at]));
         let at = before.or_else(|| (end..all.len()).find(|&at| is_same(event, &all[at])));
         let at = at.unwrap_or_else(|| panic!("the recorder does not have {event:?} after {end} others"));
@@ -101,30 +101,30 @@ fn beside<'e>(told: &'e [Event], all: &'e [Event]) -> Beside<'e> {
         }
         at += part.len();
     }
-    Beside { told, all, early, missing }
+    Beside { traced, all, early, missing }
 }
 
 fn seconds(events: &[Event]) -> f64 {
     (events[events.len() - 1].time_ns - events[0].time_ns) as f64 / 1e9
 }
 
-/// Fails if what bpftrace told of a CPU is not what the recorder did. Returns the part of it that both have.
-fn held_against<'e>(told: &'e [Event], all: &'e [Event], cpu: u16) -> &'e [Event] {
-    let Beside { told, all, early, missing } = beside(told, all);
-    let events = told.len();
+/// Fails if bpftrace's events of a CPU differ from the recorder's. Returns those of bpftrace that both have.
+fn compared_with_recorder<'e>(traced: &'e [Event], all: &'e [Event], cpu: u16) -> &'e [Event] {
+    let Beside { traced, all, early, missing } = beside(traced, all);
+    let events = traced.len();
     let longest = missing.iter().map(|part| seconds(part)).fold(0.0, f64::max);
     println!(
         "CPU {cpu}: {events} of {} events in {} and {} s; {early} early, {} interrupts missing, the longest of {longest} s",
         all.len(),
-        seconds(told),
+        seconds(traced),
         seconds(all),
         missing.len()
     );
     // An interrupt within a program makes one gap, however many pages it frees, and a short one.
     assert!((early + missing.len()) * 500 <= 500 + events, "{early} early, {} missing", missing.len());
     assert!(longest < 0.01, "{longest} s without an event");
-    assert!((seconds(told) - seconds(all)).abs() < 0.005 + 0.05 * seconds(all));
-    told
+    assert!((seconds(traced) - seconds(all)).abs() < 0.005 + 0.05 * seconds(all));
+    traced
 }
 
 #[test]
@@ -172,19 +172,20 @@ fn the_script_tells_what_the_recorder_tells() {
     let pid: i32 = fs::read_to_string(pid).unwrap().trim().parse().unwrap();
     let (mut allocated, mut freed) = (0, 0);
     for cpu in 0..=imported.events.iter().map(|event| event.cpu).max().unwrap() {
-        let [told, all] = [&imported, &recorded].map(|sink| of_cpu(&sink.events, cpu));
+        let [traced, all] = [&imported, &recorded].map(|sink| of_cpu(&sink.events, cpu));
         // bpftrace attaches and detaches one probe after the other: the command's time is when all are attached.
         let is_command = |event: &Event| event.pid == pid;
-        let (Some(first), Some(last)) = (told.iter().position(is_command), told.iter().rposition(is_command))
+        let (Some(first), Some(last)) =
+            (traced.iter().position(is_command), traced.iter().rposition(is_command))
         else {
             continue;
         };
         if last - first < 1000 {
             continue;
         }
-        let told = held_against(&told[first..=last], &all, cpu);
-        allocated += told.iter().filter(|event| matches!(event.kind, EventKind::Alloc { .. })).count();
-        freed += told.iter().filter(|event| matches!(event.kind, EventKind::Free { .. })).count();
+        let traced = compared_with_recorder(&traced[first..=last], &all, cpu);
+        allocated += traced.iter().filter(|event| matches!(event.kind, EventKind::Alloc { .. })).count();
+        freed += traced.iter().filter(|event| matches!(event.kind, EventKind::Free { .. })).count();
     }
     // CPUs with fewer than 1000 events of the command were skipped.
     assert!(allocated > 6000 && freed > 6000, "{allocated} allocated and {freed} freed");

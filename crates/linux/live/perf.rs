@@ -1,4 +1,4 @@
-//! Recordings by perf of this machine, held against the text that perf itself writes of them.
+//! Recordings by perf of this machine, compared with the text that perf writes of them.
 
 use std::fs;
 use std::path::Path;
@@ -57,9 +57,9 @@ fn live_recordings_hold_what_perf_prints_of_them() {
         fs::write(&text, script.stdout).unwrap();
         let (counts, events) =
             import_from(&file, folder.path()).unwrap_or_else(|error| panic!("{options:?}: {error}"));
-        let (_, told) =
+        let (_, of_text) =
             import_from(&text, folder.path()).unwrap_or_else(|error| panic!("{options:?}: {error}"));
-        assert_same(&events, &told);
+        assert_same(&events, &of_text);
         let Imported::PerfData(counts) = counts else { panic!() };
         println!("{options:?}: {counts:?}");
         assert!(counts.events > 100 && loses.is_none_or(|loses| loses == (counts.lost > 0)), "{counts:?}");

@@ -127,9 +127,9 @@ fn compaction_is_recorded() {
 }
 
 #[test]
-fn the_steps_of_compaction_are_told_and_can_be_left_out() {
+fn compaction_steps_are_recorded_and_can_be_left_out() {
     let _machine = MACHINE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let test = "the_steps_of_compaction_are_told_and_can_be_left_out";
+    let test = "compaction_steps_are_recorded_and_can_be_left_out";
     if !can_record(test) {
         return;
     }
@@ -231,7 +231,7 @@ fn the_effect_of_recording_is_measured() {
     let stopped = RecordOptions { stop: Some(stop), ..shell("sleep 5") };
     let error = record_measured(&stopped, 2, &mut discarded, &mut MemorySink::default(), &mut go_on);
     assert!(matches!(error, Err(Error::StoppedEarly)), "{error:?}");
-    assert!(began.elapsed() < Duration::from_secs(4), "the command was told to end");
+    assert!(began.elapsed() < Duration::from_secs(4), "the command received the signal to end");
     assert_eq!(own_instances(), Vec::<String>::new());
 }
 
@@ -390,10 +390,10 @@ fn a_tiny_buffer_tells_what_it_lost() {
     };
     let report = record(&options, &mut sink, &mut go_on).unwrap();
     let lost = sink.events.iter().map(|e| if let EventKind::Lost { count } = e.kind { count } else { 0 });
-    let told: u64 = lost.sum();
-    println!("{} events, {} lost, {told} told in the trace", report.events, report.lost);
-    assert!(report.lost > 0 && told > 0);
-    assert!(told <= report.lost, "where a page is full it says that events are missing, not how many");
+    let in_trace: u64 = lost.sum();
+    println!("{} events, {} lost, {in_trace} of them in the trace", report.events, report.lost);
+    assert!(report.lost > 0 && in_trace > 0);
+    assert!(in_trace <= report.lost, "where a page is full it says that events are missing, not how many");
     assert_sorted(&sink.events);
 }
 

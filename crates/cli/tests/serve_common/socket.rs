@@ -1,4 +1,4 @@
-//! A server that gives pagetypeinfo's text to whoever connects.
+//! A server that sends the text of pagetypeinfo to each client.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
@@ -23,7 +23,7 @@ impl SocketServer {
         command.args(["serve", "--socket"]).arg(socket).args(more).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        let listens = lines.find_map(|line| line.ok().filter(|line| line.contains("whoever connects")));
+        let listens = lines.find_map(|line| line.ok().filter(|line| line.contains("to each client")));
         assert!(listens.is_some(), "it ended: {:?}", child.wait());
         Self(child)
     }

@@ -14,11 +14,11 @@ pub(super) const COUNTED: &str = "each order exact with bpf and buddyinfo, sums 
 pub(super) const COUNTED_TYPES: &str = "as `freehold_free_blocks`, and older by `freehold_types_age_seconds`";
 pub(super) const DERIVED: &str =
     "computed from `freehold_free_blocks`, and as exact; to a thousandth, as the kernel rounds";
-pub(super) const KERNELS: &str = "as the kernel tells it";
+pub(super) const KERNELS: &str = "as the kernel reports it";
 pub(super) const DRIFTS: &str = "the kernel's own, summed over its CPUs while they count on";
 pub(super) const EXACT: &str = "exact";
-pub(super) const JUDGED: &str = "the lower bound of `freehold check`, as old as `freehold_verdict_age_seconds`; without root what is free now is all \
-     that is known";
+pub(super) const JUDGED: &str = "the lower bound of `freehold check`, as old as `freehold_verdict_age_seconds`; without root, \
+     only the blocks that are free now are known";
 pub(super) const BY_AGE: &str = "as old as `freehold_map_age_seconds`";
 
 pub(super) const FREE: &str = "one reading serves all: `freehold_sensor_read_seconds_total`";

@@ -84,7 +84,7 @@ const OF_ZONES: [Row; 13] = [
     ),
     (
         ("freehold_pageblocks_holding", Gauge, "pageblocks", &["node", "zone", "holds"]),
-        "Pageblocks by what they hold: free, movable, mixed (pages that stay beside pages that move), stuck or unread.",
+        "Pageblocks by content: free, movable, mixed (movable and unmovable pages), stuck (unmovable pages) or unread.",
         (MAP, BY_AGE, SLOW),
         values::pageblocks_holding,
     ),
@@ -102,7 +102,7 @@ const OF_ZONES: [Row; 13] = [
     ),
     (
         ("freehold_watermark_boost_pages", Gauge, "pages", ZONE),
-        "What is on top of each watermark of a zone since a request had to take another type's pageblock.",
+        "Pages that the kernel adds to each watermark of a zone after a request took another migratetype's pageblock.",
         (ZONEINFO, KERNELS, TEXT),
         values::watermark_boost_pages,
     ),
