@@ -110,9 +110,8 @@ pub(crate) struct LockedState {
 /// 3. Blocks are aligned to their size, lie inside the zone and do not overlap.
 /// 4. Two buddies smaller than a pageblock are never both free.
 /// 5. The total per order, kept or derived, is the number of blocks on its lists.
-/// 6. With [`Switches::counts`], the count per order and type is the length of its list. In every era, the bit of a
-/// list
-///    is set if the list has a block.
+/// 6. With [`Switches::counts`], the count per order and type is the length of its list. In every era, the bit
+///    of a list is set if the list has a block.
 /// 7. With hygiene, a free block is on the list of its pageblock's type.
 /// 8. The numbers of free, CMA and reserved pages are the sums over the lists. Without hygiene this does not hold for
 ///    free and CMA pages after a pageblock was isolated.

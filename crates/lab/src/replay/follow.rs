@@ -219,7 +219,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         }
         match answer {
             Some(replayed) => {
-                self.holders.hold(at, untraced.order, replayed, Pages::of(untraced.alloc_request.gfp))
+                self.holders.hold(at, untraced.order, replayed, Pages::of(untraced.alloc_request.gfp));
             }
             None => self.holders.skip(at, untraced.order),
         }
