@@ -145,7 +145,7 @@ fn swapped_files() {
     ];
     for (text, zoneinfo, pagetypeinfo, words) in cases {
         let args = ["import", text, "--zoneinfo", zoneinfo, "--pagetypeinfo", pagetypeinfo, "-o", &output];
-        let is_unreadable = [text, zoneinfo].iter().any(|&path| path == &missing || path == &sub);
+        let is_unreadable = [text, zoneinfo].iter().any(|&path| *path == missing || *path == sub);
         run(args).fails(if is_unreadable { 66 } else { 65 }, words);
         assert_eq!(names(folder.path()), ["text.txt"]);
     }

@@ -62,11 +62,10 @@ fn row(text: &mut String, arg: &Arg) {
     let name = long.map_or_else(|| value.clone(), |long| short + &long);
     let choices: Vec<_> =
         arg.get_possible_values().iter().map(|choice| format!("`{}`", choice.get_name())).collect();
-    let value = match (takes_value && !arg.is_positional(), choices.is_empty()) {
-        (false, true) => String::new(),
-        (true, true) => value,
-        (_, false) if takes_value => choices.join(", "),
-        (_, false) => String::new(),
+    let value = match takes_value {
+        true if !choices.is_empty() => choices.join(", "),
+        true if !arg.is_positional() => value,
+        _ => String::new(),
     };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let defaults = arg.get_default_values().iter().map(|value| format!("`{}`", value.to_string_lossy()));

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_kept_by_whoever_has_unmovable_pages_in_it() {
+    fn owners_of_unmovable_pages_keep_a_block() {
         let mut stacks = Stacks::default();
         let pipe = stacks.keep(vec!["__alloc_pages_noprof".to_owned(), "pipe_write".to_owned()]);
         let made = |pfn, time_ns| Allocation { pfn, order: 0, time_ns, stack: Some(pipe) };
