@@ -82,7 +82,7 @@ impl Words {
         if !is_checked || QUOTES.iter().chain(&NOT_YET).any(|quote| name.starts_with(quote)) {
             return;
         }
-        let is_rust = name.ends_with(".rs");
+        let is_rust = Path::new(name).extension().is_some_and(|end| end == "rs");
         let prose = if is_rust { only(text, |part| part != Part::Code) } else { text.to_owned() };
         let code = if is_rust { only(text, |part| part == Part::Code) } else { String::new() };
         let lines = text.lines().zip(prose.lines()).zip(code.lines().chain(std::iter::repeat("")));
