@@ -19,13 +19,12 @@ const PLANTED_MIB: usize = 64;
 const TRIES: usize = 5;
 
 #[test]
-fn others_are_told_that_it_takes_root() {
+fn blame_without_root_is_refused() {
     let place = folder();
     let binary = place.path().join("freehold");
     fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).expect("a copy");
     fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
-    let Some(mut command) =
-        unprivileged_command(&binary, &["--version"], "others_are_told_that_it_takes_root")
+    let Some(mut command) = unprivileged_command(&binary, &["--version"], "blame_without_root_is_refused")
     else {
         return;
     };
@@ -115,8 +114,8 @@ fn the_account_by_code_names_a_planted_culprit() {
 }
 
 #[test]
-fn nobody_is_blamed_for_movable_memory() {
-    if !can_watch("nobody_is_blamed_for_movable_memory") {
+fn movable_memory_is_never_blamed() {
+    if !can_watch("movable_memory_is_never_blamed") {
         return;
     }
     let _alone = alone();

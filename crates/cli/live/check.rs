@@ -21,7 +21,7 @@ const ATTEMPTS: u64 = 4;
 /// How far the forecast may be off on a quiet machine, as a part of it.
 const ERROR: f64 = 0.05;
 
-/// Ten ways to fragment memory, by which sizes are held to the bound.
+/// Ten ways to fragment memory, by which the forecast of each size is measured.
 const TEN: [&str; 10] = [
     "anonymous",
     "anonymous-sparse",
@@ -48,8 +48,8 @@ fn can_try(test: &str) -> bool {
         && ["/proc/sys/vm/compact_memory", "/proc/kpageflags"].iter().all(|file| has_file(file, test))
 }
 
-/// Fragments memory by ten ways, or by the one that `FREEHOLD_FRAGMENT_WAY` names, and holds the forecast for blocks of `size`, or
-/// ranges of it, against what came.
+/// Fragments memory by ten ways, or by the one that `FREEHOLD_FRAGMENT_WAY` names, and and compares the forecast
+/// for blocks of `size`, or ranges of it, with the result of compaction.
 fn all_are_predicted(test: &str, size: &str, are_ranges: bool) {
     let _alone = alone();
     let named = std::env::var("FREEHOLD_FRAGMENT_MIB").ok().and_then(|mib| mib.parse().ok());
@@ -62,14 +62,14 @@ fn all_are_predicted(test: &str, size: &str, are_ranges: bool) {
     }
 }
 
-/// Fragments `mib` MiB of memory by the way of this name, holds the forecast for blocks of `size` against what came, and prints a row of
+/// Fragments `mib` MiB of memory by the way of this name, compares the forecast for blocks of `size` with the result, and prints a row of
 /// `docs/evidence/sizes.md`. Says so where this machine was too busy for each attempt.
 fn forecast(test: &str, way: &str, size: &str, are_ranges: bool, mib: usize) {
     let (_, make) = WAYS.iter().find(|(name, _)| *name == way).expect("a way of this name");
     let folder = folder();
     let (mut wrong, mut busy) = (Vec::new(), Vec::new());
     for seed in 1..=ATTEMPTS {
-        let _held = make(&mut Random(seed), mib, folder.path()).expect("memory");
+        let _fragmented = make(&mut Random(seed), mib, folder.path()).expect("memory");
         rustix::fs::sync();
         let (drift, began) = (Drift::measure(order_of(size)), Instant::now());
         let ran = run_words(&format!("check --verify --json --need {size}=1000000000"));
@@ -110,8 +110,8 @@ fn order_of(size: &str) -> usize {
 }
 
 #[test]
-fn blocks_of_2_mib_are_foretold() {
-    let test = "blocks_of_2_mib_are_foretold";
+fn forecast_of_2_mib_blocks_is_right() {
+    let test = "forecast_of_2_mib_blocks_is_right";
     if can_try(test) {
         all_are_predicted(test, "2M", false);
     }
@@ -126,8 +126,8 @@ fn largest_block() -> usize {
 }
 
 #[test]
-fn blocks_of_32_mib_are_foretold() {
-    let test = "blocks_of_32_mib_are_foretold";
+fn forecast_of_32_mib_blocks_is_right() {
+    let test = "forecast_of_32_mib_blocks_is_right";
     if !can_try(test) {
         return;
     }
@@ -142,8 +142,8 @@ fn blocks_of_32_mib_are_foretold() {
 }
 
 #[test]
-fn contiguous_ranges_of_1_gib_are_foretold() {
-    let test = "contiguous_ranges_of_1_gib_are_foretold";
+fn forecast_of_1_gib_ranges_is_right() {
+    let test = "forecast_of_1_gib_ranges_is_right";
     if can_try(test) && has_file(POOL, test) {
         all_are_predicted(test, "1G", true);
     }
@@ -158,7 +158,7 @@ fn old_number_comes_back(file: &str, words: &[&str]) -> usize {
     for (at, signal) in [Signal::INT, Signal::KILL, Signal::TERM, Signal::KILL].into_iter().enumerate() {
         let mut running =
             freehold(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary");
-        let asked = Instant::now();
+        let began = Instant::now();
         while number() == before && running.try_wait().expect("a child").is_none() {
             thread::sleep(Duration::from_micros(200));
         }
@@ -166,7 +166,7 @@ fn old_number_comes_back(file: &str, words: &[&str]) -> usize {
         // It may have ended by itself.
         let _ = kill_process(Pid::from_child(&running), signal);
         running.wait().expect("a child");
-        let until = asked + Duration::from_secs(30);
+        let until = began + Duration::from_secs(30);
         while number() != before {
             assert!(Instant::now() < until, "attempt {at}: {signal:?} left {file} at {}", number());
             thread::sleep(Duration::from_millis(5));
@@ -177,8 +177,8 @@ fn old_number_comes_back(file: &str, words: &[&str]) -> usize {
 }
 
 #[test]
-fn a_pool_gets_its_old_size_back_from_whoever_is_killed() {
-    let test = "a_pool_gets_its_old_size_back_from_whoever_is_killed";
+fn pool_size_is_restored_after_a_kill() {
+    let test = "pool_size_is_restored_after_a_kill";
     if !can_try(test) || !has_file(POOL, test) {
         return;
     }
@@ -188,8 +188,8 @@ fn a_pool_gets_its_old_size_back_from_whoever_is_killed() {
 }
 
 #[test]
-fn the_bound_on_lists_comes_back_from_whoever_is_killed() {
-    let test = "the_bound_on_lists_comes_back_from_whoever_is_killed";
+fn list_bound_is_restored_after_a_kill() {
+    let test = "list_bound_is_restored_after_a_kill";
     let bound = "/proc/sys/vm/percpu_pagelist_high_fraction";
     if can_try(test) && has_file(bound, test) {
         assert!(
@@ -209,18 +209,18 @@ fn a_trial_waits_for_a_repair() {
     let lock = "/run/freehold-repair.lock";
     let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(lock).expect("the lock");
     file.lock().expect("nobody repairs");
-    let asked = Instant::now();
+    let began = Instant::now();
     let mut running =
         freehold(["check", "--verify", "--need", "2M"]).stdout(Stdio::null()).spawn().expect("the binary");
     thread::sleep(Duration::from_millis(700));
     assert!(running.try_wait().expect("a child").is_none(), "it did not wait");
     file.unlock().expect("it was locked");
     assert!(running.wait().expect("a child").code().is_some_and(|code| code < 3));
-    assert!(asked.elapsed() < Duration::from_secs(50), "it went on at once");
+    assert!(began.elapsed() < Duration::from_secs(50), "it went on at once");
 }
 
 #[test]
-fn whoever_runs_it_gets_an_answer() {
+fn check_works_with_and_without_root() {
     let ran = run(["check", "--json", "--order", "0"]);
     let report: Value = ran.json();
     assert_eq!(report["exit_code"].as_i64(), ran.code.map(i64::from));

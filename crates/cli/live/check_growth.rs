@@ -21,7 +21,7 @@ const USUAL: &str = "64";
 const BLOCK: usize = 512;
 const PART: usize = 1 << 20;
 
-/// How often the sample is held against the survey.
+/// How often the sample is compared with the survey.
 const ROUNDS: usize = 20;
 
 /// The most rounds in which a number may lie outside of its interval of 95 %: more happen in one of 3000 runs.
@@ -106,8 +106,8 @@ fn surveyed(root: &Path) -> u64 {
 }
 
 #[test]
-fn the_interval_of_a_sample_holds_what_the_survey_counts() {
-    let test = "the_interval_of_a_sample_holds_what_the_survey_counts";
+fn sample_interval_contains_the_survey_count() {
+    let test = "sample_interval_contains_the_survey_count";
     if !is_root(test) || !has_file("/proc/kpageflags", test) {
         return;
     }

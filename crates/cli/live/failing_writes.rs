@@ -25,9 +25,9 @@ const MOST: usize = 400;
 struct Writer {
     name: &'static str,
     args: Vec<String>,
-    /// Where everything is written.
+    /// The folder of all output.
     folder: PathBuf,
-    /// What is written, and the journal that may be left beside it.
+    /// The output, and the journal that may remain beside it.
     output: &'static str,
     /// True if what is there is replaced.
     replaces: bool,
@@ -204,8 +204,8 @@ fn writers(trace: &Path, folder: &Path) -> Vec<Writer> {
 }
 
 #[test]
-fn every_write_that_fails_is_told() {
-    if !can_inject("every_write_that_fails_is_told") {
+fn every_failed_write_is_reported() {
+    if !can_inject("every_failed_write_is_reported") {
         return;
     }
     let (folder, trace) = made_up_trace();
@@ -217,8 +217,8 @@ fn every_write_that_fails_is_told() {
 }
 
 #[test]
-fn everything_that_makes_a_file_last_may_fail() {
-    if !can_inject("everything_that_makes_a_file_last_may_fail") {
+fn writers_survive_failed_syncs_and_renames() {
+    if !can_inject("writers_survive_failed_syncs_and_renames") {
         return;
     }
     let (folder, trace) = made_up_trace();
@@ -235,8 +235,8 @@ fn everything_that_makes_a_file_last_may_fail() {
 }
 
 #[test]
-fn every_write_of_a_recording_that_fails_is_told() {
-    let test = "every_write_of_a_recording_that_fails_is_told";
+fn every_failed_write_of_a_recording_is_reported() {
+    let test = "every_failed_write_of_a_recording_is_reported";
     if !can_inject(test) || !can_record(test) {
         return;
     }

@@ -48,8 +48,8 @@ fn a_report_of_a_full_disk() {
 }
 
 #[test]
-fn a_full_disk_ends_a_sweep_that_goes_on_later() {
-    let test = "a_full_disk_ends_a_sweep_that_goes_on_later";
+fn sweep_continues_after_a_full_disk() {
+    let test = "sweep_continues_after_a_full_disk";
     let Some(disk) = SmallTmpfs::mount(16, test) else { return };
     let (_folder, trace) = small_trace();
     let output = disk.path().join("out.parquet");
@@ -58,8 +58,8 @@ fn a_full_disk_ends_a_sweep_that_goes_on_later() {
     disk.grow_to(4096);
     let on = finish(sweep(&[&trace], &output, &VARY));
     let found = output.exists().then(|| rows(&output).len());
-    full.fails(74, &["out.parquet.journal cannot be written", "make room", "goes on"]);
+    full.fails(74, &["out.parquet.journal cannot be written", "make room", "to continue"]);
     assert_eq!(left, ["out.parquet.journal"]);
-    assert!(on.ok().stderr.contains(&format!("of {RUNS} runs were done already")));
+    assert!(on.ok().stderr.contains(&format!("of {RUNS} runs are finished already")));
     assert_eq!(found, Some(RUNS));
 }

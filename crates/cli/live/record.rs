@@ -119,16 +119,16 @@ fn the_end_of_a_duration() {
     record(&output, &["--duration", "0.3"]).ok();
     assert!(began.elapsed() >= Duration::from_millis(300));
     assert!(info(&output)["ending"]["snapshot"].is_object());
-    // A command that outlives the duration is told to end.
+    // A command that outlives the duration gets SIGTERM.
     record(&output, &["--force", "--duration", "0.2", "--", "sleep", "60"]).ok();
     assert!(began.elapsed() < Duration::from_secs(30));
     assert_eq!(info(&output)["ending"]["command_exit"], 128 + 15);
 }
 
 #[test]
-fn signals_end_it_in_good_order() {
+fn signals_end_a_recording_cleanly() {
     let _machine = alone();
-    if !can_record("signals_end_it_in_good_order") {
+    if !can_record("signals_end_a_recording_cleanly") {
         return;
     }
     let folder = folder();
@@ -206,9 +206,9 @@ fn a_listener_that_goes_away() {
 }
 
 #[test]
-fn a_command_that_fails_is_told_and_its_trace_kept() {
+fn failed_command_is_reported_and_its_trace_kept() {
     let _machine = alone();
-    if !can_record("a_command_that_fails_is_told_and_its_trace_kept") {
+    if !can_record("failed_command_is_reported_and_its_trace_kept") {
         return;
     }
     let folder = folder();
@@ -238,7 +238,7 @@ fn a_pipe_takes_a_recording_if_somebody_reads_it() {
         assert!(began.elapsed() < Duration::from_mins(1), "it waits for a reader: {:?}", alone.kill());
         thread::sleep(Duration::from_millis(20));
     }
-    finish_child(alone).fails(74, &["nobody reads from", "start what reads from it first"]);
+    finish_child(alone).fails(74, &["no process reads from", "start its reader first"]);
 
     let copy = folder.path().join("copy.arrows");
     let mut cat = std::process::Command::new("cat");
@@ -275,9 +275,9 @@ fn two_recorders_of_one_file() {
             let more: Vec<_> = more.iter().copied().chain(["--duration", "0.1"]).collect();
             let second = record(&output, &more);
             assert_eq!(second.code, Some(64), "{}", second.stderr);
-            let told =
+            let is_explained =
                 ["another freehold writes", "exists"].iter().any(|words| second.stderr.contains(words));
-            assert!(told, "{}", second.stderr);
+            assert!(is_explained, "{}", second.stderr);
         }
         send(&first, Signal::INT);
         finish_child(first).ok();

@@ -51,9 +51,9 @@ fn a_size_ends_it_before_the_file_is_larger() {
 }
 
 #[test]
-fn what_recording_costs_is_measured_and_kept() {
+fn cost_of_recording_is_measured_and_kept() {
     let _machine = alone();
-    if !can_record("what_recording_costs_is_measured_and_kept") {
+    if !can_record("cost_of_recording_is_measured_and_kept") {
         return;
     }
     let folder = folder();
@@ -78,9 +78,9 @@ fn what_recording_costs_is_measured_and_kept() {
 }
 
 #[test]
-fn what_a_small_buffer_loses_is_said() {
+fn losses_of_a_small_buffer_are_reported() {
     let _machine = alone();
-    if !can_record("what_a_small_buffer_loses_is_said") {
+    if !can_record("losses_of_a_small_buffer_are_reported") {
         return;
     }
     let folder = folder();
@@ -107,7 +107,7 @@ fn what_a_small_buffer_loses_is_said() {
 }
 
 #[test]
-fn arguments_that_make_no_sense() {
+fn contradictory_arguments_are_refused() {
     let folder = folder();
     let output = folder.path().join("out.arrows");
     record(&output, &["--max-size", "5"]).fails(64, &["--max-size", "500MB"]);

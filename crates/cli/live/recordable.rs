@@ -1,4 +1,4 @@
-//! Whether this machine can be recorded.
+//! Checks whether this machine can be recorded.
 
 use std::sync::LazyLock;
 

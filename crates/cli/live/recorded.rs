@@ -32,7 +32,7 @@ fn an_imported_text_has_every_row() {
 }
 
 #[test]
-fn each_answer_in_short_fits_a_screen() {
+fn each_summary_fits_a_screen() {
     let traces = traces_in("");
     assert_eq!(traces.len(), 17);
     for trace in traces {

@@ -53,8 +53,8 @@ fn migrated() -> u64 {
     row.parse().expect("a number")
 }
 
-fn steps(told: &Value) -> &Vec<Value> {
-    told["steps"].as_array().expect("steps")
+fn steps(report: &Value) -> &Vec<Value> {
+    report["steps"].as_array().expect("steps")
 }
 
 /// Pages on all lists of CPUs.
@@ -65,8 +65,8 @@ fn pages_on_lists() -> u64 {
 }
 
 #[test]
-fn draining_empties_lists_and_leaves_the_bound_on_them_as_it_was() {
-    let test = "draining_empties_lists_and_leaves_the_bound_on_them_as_it_was";
+fn draining_empties_lists_and_restores_their_bound() {
+    let test = "draining_empties_lists_and_restores_their_bound";
     let bound = "/proc/sys/vm/percpu_pagelist_high_fraction";
     if !can_repair(test) || !has_file(bound, test) {
         return;
@@ -75,12 +75,12 @@ fn draining_empties_lists_and_leaves_the_bound_on_them_as_it_was() {
     let old = fs::read_to_string(bound).expect("the bound");
     let mut seen = Vec::new();
     for seed in 1..=ATTEMPTS {
-        // What is freed page by page fills the lists.
+        // Pages freed one by one fill the lists.
         drop(fragmented(seed));
-        let (_held, before) = (fragmented(seed + ATTEMPTS), pages_on_lists());
+        let (_fragmented, before) = (fragmented(seed + ATTEMPTS), pages_on_lists());
         let check = run_words("check --json --need 2M").json();
         let number = |name: &str| check["supply"][name].as_u64().expect("a number");
-        // What compaction alone does not promise, and together with lists that are drained it may.
+        // A goal that needs drained lists in addition to compaction.
         let (sure, most) = (number("after_compaction"), number("after_compaction_at_most"));
         let goal = sure.midpoint(most).max(sure + 1).to_string();
         let mut running = freehold(["repair", "--yes", "--json", "--need", &format!("2M={goal}")]);
@@ -100,15 +100,15 @@ fn draining_empties_lists_and_leaves_the_bound_on_them_as_it_was() {
 }
 
 #[test]
-fn a_goal_between_now_and_compaction_is_reached_by_no_more_than_that() {
-    let test = "a_goal_between_now_and_compaction_is_reached_by_no_more_than_that";
+fn compaction_stops_when_the_goal_is_reached() {
+    let test = "compaction_stops_when_the_goal_is_reached";
     if !can_repair(test) {
         return;
     }
     let _alone = alone();
     let (mut wrong, mut not_judged) = (Vec::new(), Vec::new());
     for seed in 1..=ATTEMPTS {
-        let _held = fragmented(seed);
+        let _fragmented = fragmented(seed);
         let (now, compacted) = now_and_compacted();
         if compacted < now + 8 {
             not_judged.push(format!(
@@ -122,20 +122,20 @@ fn a_goal_between_now_and_compaction_is_reached_by_no_more_than_that() {
         let (drift, began) = (Drift::measure(order_of_huge_pages()), Instant::now());
         let ran = run_words(&format!("repair --yes --json --need 2M={goal}"));
         let (took, drift) = (began.elapsed(), drift.again());
-        let told = ran.json();
-        let only = steps(&told).iter().all(|step| step["work"] != "drop-page-cache");
-        let lower_bound = steps(&told).last().and_then(|step| step["predicted"].as_u64()).unwrap_or(0);
-        let available = told["now"].as_u64().expect("a number");
-        // What came is at least the goal, and not all that compaction could have brought.
+        let report = ran.json();
+        let only = steps(&report).iter().all(|step| step["work"] != "drop-page-cache");
+        let lower_bound = steps(&report).last().and_then(|step| step["predicted"].as_u64()).unwrap_or(0);
+        let available = report["now"].as_u64().expect("a number");
+        // The result is at least the goal, and not all that compaction could have brought.
         let gain = |blocks: u64| blocks as f64 - now as f64;
         let spared = goal + (compacted - goal) / 2 - 1;
         let predicted = gain(goal)..=gain(spared);
         let judged = drift.judge(&Tried { predicted, observed: gain(available), quiet: 0.0, took });
-        let is_told = (ran.code == Some(0)) == (available >= goal);
+        let is_reported = (ran.code == Some(0)) == (available >= goal);
         match judged {
             Judgement::TooBusy(why) => not_judged.push(why),
-            Judgement::Right if is_told && only && lower_bound >= goal => return,
-            _ => wrong.push(format!("{now} to {goal} of {compacted}: {:?} {told}", ran.code)),
+            Judgement::Right if is_reported && only && lower_bound >= goal => return,
+            _ => wrong.push(format!("{now} to {goal} of {compacted}: {:?} {report}", ran.code)),
         }
     }
     assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), not_judged.join("\n"));
@@ -152,8 +152,8 @@ fn order_of_huge_pages() -> usize {
 }
 
 #[test]
-fn what_cannot_be_reached_is_refused_before_anything_is_changed() {
-    let test = "what_cannot_be_reached_is_refused_before_anything_is_changed";
+fn unreachable_goal_is_refused_without_changes() {
+    let test = "unreachable_goal_is_refused_without_changes";
     if !can_repair(test) {
         return;
     }
@@ -166,12 +166,12 @@ fn what_cannot_be_reached_is_refused_before_anything_is_changed() {
     };
     let before = compactions();
     let ran = run_words("repair --yes --json --need 2M=1000000000000");
-    let told = ran.json();
-    assert_eq!((ran.code, told["ending"].as_str()), (Some(2), Some("cannot")), "{told}");
+    let report = ran.json();
+    assert_eq!((ran.code, report["ending"].as_str()), (Some(2), Some("cannot")), "{report}");
     assert!(
-        steps(&told).is_empty() && told["answer"].as_str().is_some_and(|said| said.starts_with("CANNOT"))
+        steps(&report).is_empty() && report["answer"].as_str().is_some_and(|said| said.starts_with("CANNOT"))
     );
-    assert!(told["relief"].as_array().is_some_and(|relief| !relief.is_empty()), "{told}");
+    assert!(report["relief"].as_array().is_some_and(|relief| !relief.is_empty()), "{report}");
     assert_eq!(compactions(), before);
 }
 
@@ -184,25 +184,25 @@ fn a_stall_budget_is_kept() {
     let _alone = alone();
     let mut seen = Vec::new();
     for seed in 1..=ATTEMPTS {
-        let _held = fragmented(seed);
+        let _fragmented = fragmented(seed);
         let (now, compacted) = now_and_compacted();
         // A goal that the forecast promises is reached in one part too often.
         let goal = compacted + 64;
         let ran = run_words(&format!("repair --yes --json --stall-budget 30ms --need 2M={goal}"));
-        let told = ran.json();
-        let compacts = steps(&told).iter().filter(|step| step["work"] == "compact");
+        let report = ran.json();
+        let compacts = steps(&report).iter().filter(|step| step["work"] == "compact");
         let longest =
             compacts.clone().filter_map(|step| step["longest_part_ms"].as_f64()).fold(0.0, f64::max);
         let parts: u64 = compacts.filter_map(|step| step["parts"].as_u64()).sum();
         println!(
             "{now} to {goal} of {compacted}: {parts} parts, the longest {longest} ms, {}",
-            told["answer"]
+            report["answer"]
         );
-        assert!(!told["answer"].is_null(), "{told}");
+        assert!(!report["answer"].is_null(), "{report}");
         if parts > 1 && longest <= 30.0 + LATE_MS {
             return;
         }
-        seen.push(format!("{now} to {goal} of {compacted}: {:?} {told}", ran.code));
+        seen.push(format!("{now} to {goal} of {compacted}: {:?} {report}", ran.code));
     }
     panic!("{}", seen.join("\n"));
 }
@@ -214,7 +214,7 @@ fn a_dry_run_changes_nothing() {
         return;
     }
     let _alone = alone();
-    let _held = fragmented(9);
+    let _fragmented = fragmented(9);
     let (now, compacted) = now_and_compacted();
     let before = migrated();
     let ran = run_words(&format!("repair --dry-run --json --need 2M={}", now.midpoint(compacted) + 1));
@@ -262,7 +262,7 @@ fn a_second_repair_is_refused_and_signals_leave_nothing_running() {
     let _alone = alone();
     let (mut refused, mut with_child) = (0, 0);
     for signal in [Signal::INT, Signal::KILL, Signal::INT, Signal::KILL] {
-        let _held = fragmented(3);
+        let _fragmented = fragmented(3);
         let (_, compacted) = now_and_compacted();
         let mut running = begun(compacted);
         let pid = running.id();
@@ -286,9 +286,9 @@ fn a_second_repair_is_refused_and_signals_leave_nothing_running() {
             sleep(Duration::from_millis(5));
         }
         if signal == Signal::INT && ended.status.code() == Some(3) {
-            let told: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
-            assert_eq!(told["ending"], "interrupted", "{told}");
-            assert!(told["answer"].as_str().is_some_and(|said| said.starts_with("STOPPED")), "{told}");
+            let report: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+            assert_eq!(report["ending"], "interrupted", "{report}");
+            assert!(report["answer"].as_str().is_some_and(|said| said.starts_with("STOPPED")), "{report}");
         }
     }
     println!(
@@ -302,8 +302,8 @@ fn a_second_repair_is_refused_and_signals_leave_nothing_running() {
 }
 
 #[test]
-fn who_is_not_root_is_told() {
-    let test = "who_is_not_root_is_told";
+fn repair_without_root_is_refused() {
+    let test = "repair_without_root_is_refused";
     let shared = folder();
     let binary = shared.path().join("freehold");
     fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).expect("a copy");
@@ -320,8 +320,8 @@ fn who_is_not_root_is_told() {
 }
 
 #[test]
-fn without_a_terminal_nobody_is_asked() {
-    if !is_root("without_a_terminal_nobody_is_asked") {
+fn repair_without_a_terminal_does_not_prompt() {
+    if !is_root("repair_without_a_terminal_does_not_prompt") {
         return;
     }
     let planned = run_words("repair --dry-run --json");
@@ -329,12 +329,12 @@ fn without_a_terminal_nobody_is_asked() {
     for more in 1..200 {
         let words = format!("repair --need {}", free + more);
         let ran = run_words(&words);
-        // The machine may have what is asked for, or have no way to it; between lies what it would do.
+        // The machine may have the requested blocks, or no way to them. Otherwise it would need steps.
         if ran.code == Some(3) {
             ran.fails(3, &["no terminal", "--yes", "--dry-run"]);
             return;
         }
         assert!(matches!(ran.code, Some(0 | 2)), "{:?} {}", ran.code, ran.stderr);
     }
-    skip("without_a_terminal_nobody_is_asked", "no number of blocks needs a step on this machine");
+    skip("repair_without_a_terminal_does_not_prompt", "no number of blocks needs a step on this machine");
 }

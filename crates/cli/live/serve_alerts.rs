@@ -15,7 +15,7 @@ use crate::alert_stories::{
     start_of_a_database,
 };
 
-/// What is asked of promtool at a story's end: when each alert fired first, in seconds.
+/// The query to promtool at a story's end: when each alert fired first, in seconds.
 const FIRST: &str = "min by (alertname) (min_over_time(timestamp(ALERTS{alertstate=\"firing\"})[30d:1m]))";
 
 /// The name of the forecast that ends last.
@@ -36,11 +36,11 @@ struct Scraped {
 impl Scraped {
     /// Takes each minute's sample into the monitor, and the text that it publishes apart.
     fn new(story: &[Use]) -> Self {
-        let mut told = AlertStory::new();
+        let mut machine = AlertStory::new();
         let mut monitor = Textfile::new(AlertStory::machine(), Some(Duration::from_mins(1)));
         let mut scraped = Self { minutes: story.len(), series: BTreeMap::new() };
         for (minute, of) in story.iter().enumerate() {
-            let text = monitor.text(Ok(told.next(of)), Series::Default).expect("a text");
+            let text = monitor.text(Ok(machine.next(of)), Series::Default).expect("a text");
             for line in text.lines().filter(|line| !line.starts_with('#')) {
                 let (name, value) = line.rsplit_once(' ').expect("a value");
                 let name = match name.split_once('{') {
@@ -135,8 +135,8 @@ fn a_database_that_starts_is_quiet() {
 }
 
 #[test]
-fn a_leak_is_told_before_the_end() {
-    if !has_program("promtool", "a_leak_is_told_before_the_end") {
+fn leak_fires_an_alert_before_the_end() {
+    if !has_program("promtool", "leak_fires_an_alert_before_the_end") {
         return;
     }
     let of_process = |hours| (format!("a process, {hours} h"), leak_of_a_process(hours));
@@ -156,9 +156,10 @@ fn a_leak_is_told_before_the_end() {
         for (alert, minute) in &fired {
             println!("  {alert} {} min before it", end.cast_signed() - minute.cast_signed());
         }
-        let told = fired.get("HugePagesEnd").unwrap_or_else(|| panic!("{what} is not told: {fired:?}"));
-        assert!(*told > 600, "{what}: told before it began");
-        assert!(told + at_least <= end, "{what}: told at {told}, and it ends at {end}");
+        let fired_at =
+            fired.get("HugePagesEnd").unwrap_or_else(|| panic!("{what} fires no alert: {fired:?}"));
+        assert!(*fired_at > 600, "{what}: fired before it began");
+        assert!(fired_at + at_least <= end, "{what}: fired at {fired_at}, and it ends at {end}");
     }
 }
 
@@ -175,8 +176,8 @@ fn planted(alert: &str, from: &str, to: &str) -> String {
 }
 
 #[test]
-fn errors_in_the_rules_are_seen_by_the_stories() {
-    if !has_program("promtool", "errors_in_the_rules_are_seen_by_the_stories") {
+fn broken_rules_fail_the_stories() {
+    if !has_program("promtool", "broken_rules_fail_the_stories") {
         return;
     }
     let (server, storms) = (Scraped::new(&day_of_a_file_server()), Scraped::new(&hour_of_storms()));

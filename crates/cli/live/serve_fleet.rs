@@ -170,7 +170,7 @@ fn write_past(folder: &Path, sizes: &[String], random: &mut Random) {
 struct Query {
     title: String,
     text: String,
-    /// True if it is asked for a day, as a picture is.
+    /// True if it covers a day, as a picture does.
     is_of_a_day: bool,
 }
 
@@ -204,8 +204,8 @@ fn jobs(address: &str) -> String {
 }
 
 #[test]
-fn five_hundred_machines_are_answered_about_in_under_a_second() {
-    let name = "five_hundred_machines_are_answered_about_in_under_a_second";
+fn queries_of_500_machines_take_under_a_second() {
+    let name = "queries_of_500_machines_take_under_a_second";
     if !has_program("prometheus", name) || !has_program("promtool", name) {
         return;
     }

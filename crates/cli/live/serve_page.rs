@@ -12,10 +12,10 @@ fn wait_until_live(browser: &Browser) {
     wait_for("a live page", || browser.text("#state").starts_with("Live").then_some(()));
 }
 
-/// Fails where the page complained, or asked anybody but its server.
+/// Fails where the page complained, or sent a request to anything but its server.
 fn has_behaved(browser: &Browser, server: &Server) {
-    let asked = browser.has_behaved(&format!("http://{}/", server.address));
-    assert!(asked > 5, "{asked} requests");
+    let requests = browser.has_behaved(&format!("http://{}/", server.address));
+    assert!(requests > 5, "{requests} requests");
 }
 
 const LARGEST_BLOCKS: &str =
@@ -151,8 +151,8 @@ fn a_lost_server_is_noticed_and_found_again() {
 }
 
 #[test]
-fn a_machine_that_cannot_be_read_is_said_to_be() {
-    let Some(browser) = Browser::start("a_machine_that_cannot_be_read_is_said_to_be", &[]) else { return };
+fn page_reports_an_unreadable_machine() {
+    let Some(browser) = Browser::start("page_reports_an_unreadable_machine", &[]) else { return };
     let machine = Machine::new();
     let server = Server::start(&machine);
     browser.open(&format!("http://{}/", server.address));
@@ -259,8 +259,8 @@ fn the_keyboard_reaches_everything() {
 }
 
 #[test]
-fn a_screen_reader_is_told_all_that_is_seen() {
-    let Some(browser) = Browser::start("a_screen_reader_is_told_all_that_is_seen", &[]) else { return };
+fn screen_reader_gets_everything_visible() {
+    let Some(browser) = Browser::start("screen_reader_gets_everything_visible", &[]) else { return };
     let machine = without_huge_pages();
     let server = Server::start(&machine);
     browser.size(1440, 900);
@@ -268,7 +268,7 @@ fn a_screen_reader_is_told_all_that_is_seen() {
     wait_until_live(&browser);
     take_map(&browser);
     let tree = browser.ask("goog/cdp/execute", &json!({"cmd": "Accessibility.getFullAXTree", "params": {}}));
-    let told: Vec<_> = tree["nodes"]
+    let nodes: Vec<_> = tree["nodes"]
         .as_array()
         .expect("nodes")
         .iter()
@@ -290,14 +290,14 @@ fn a_screen_reader_is_told_all_that_is_seen() {
         ("heading", "Gigabytes"),
         ("link", "/metrics"),
     ] {
-        let has = told.iter().any(|(known, called, _)| known == role && called.starts_with(name));
-        assert!(has, "no {role} {name:?} in {told:#?}");
+        let has = nodes.iter().any(|(known, called, _)| known == role && called.starts_with(name));
+        assert!(has, "no {role} {name:?} in {nodes:#?}");
     }
-    let picture = told.iter().find(|(role, name, _)| role == "image" && name.starts_with("Memory"));
-    let (.., description) = picture.unwrap_or_else(|| panic!("no picture of memory in {told:#?}"));
+    let picture = nodes.iter().find(|(role, name, _)| role == "image" && name.starts_with("Memory"));
+    let (.., description) = picture.unwrap_or_else(|| panic!("no picture of memory in {nodes:#?}"));
     assert!(description.starts_with("Pageblocks: ") && description.contains("free (50 %)"), "{description}");
-    assert!(told.iter().all(|(role, name, _)| role != "image" || !name.is_empty()), "{told:#?}");
-    // What the picture shows is a table, too.
+    assert!(nodes.iter().all(|(role, name, _)| role != "image" || !name.is_empty()), "{nodes:#?}");
+    // A table has the same values as the picture.
     browser.run("document.getElementById('gigabytes').open = true");
     wait_for("a row for each gigabyte", || {
         let rows = browser.run("return document.querySelectorAll('#gigabytes-table tbody tr').length");

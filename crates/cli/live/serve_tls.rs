@@ -133,15 +133,15 @@ fn a_real_prometheus_scrapes_over_tls_with_a_password() {
 }
 
 #[test]
-fn what_is_no_handshake_takes_no_seat() {
-    if !has_program("openssl", "what_is_no_handshake_takes_no_seat") {
+fn invalid_handshakes_take_no_connection_slot() {
+    if !has_program("openssl", "invalid_handshakes_take_no_connection_slot") {
         return;
     }
     let (machine, folder) = (Machine::new(), Folder::new());
     let server = serve(&machine, &folder.write("web.yml", TLS));
     let start = Instant::now();
-    let told = server.exchange(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert!(told.starts_with("HTTP/1.1 400") && told.contains("https"), "{told}");
+    let reply = server.exchange(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert!(reply.starts_with("HTTP/1.1 400") && reply.contains("https"), "{reply}");
     assert!(start.elapsed() < Duration::from_secs(5), "at once: {:?}", start.elapsed());
     // Beginnings of handshakes that stop, and nothing at all.
     let begun: [&[u8]; 4] =
@@ -199,8 +199,8 @@ fn noise_is_survived() {
 }
 
 #[test]
-fn certificates_are_read_anew() {
-    if !has_program("openssl", "certificates_are_read_anew") {
+fn changed_certificates_are_reloaded() {
+    if !has_program("openssl", "changed_certificates_are_reloaded") {
         return;
     }
     let (machine, folder) = (Machine::new(), Folder::new());
@@ -212,7 +212,7 @@ fn certificates_are_read_anew() {
     assert!(certificate_of("first").is_some());
     folder.sign("server", "second");
     wait_for("the new certificate", || certificate_of("second"));
-    // Half of a change is no configuration: nobody is answered, and it is told once.
+    // Half of a change is no configuration: no client is answered, and the reason is printed once.
     let key = fs::read_to_string(folder.path("server.key")).unwrap();
     folder.write("server.key", "nonsense\n");
     for _ in 0..3 {
@@ -224,8 +224,8 @@ fn certificates_are_read_anew() {
     wait_for("the mended key", || certificate_of("second"));
     folder.write("web.yml", &users(4));
     assert!(!folder.ask(&server.address, &[], ANN).contains("freehold_up"), "TLS does not go while it runs");
-    let told = server.exchange(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    assert!(!told.contains("freehold_up"), "{told}");
+    let reply = server.exchange(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert!(!reply.contains("freehold_up"), "{reply}");
 }
 
 #[test]

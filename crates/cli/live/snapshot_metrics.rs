@@ -14,8 +14,8 @@ use crate::serve_common::{Machine, get_text, value, wait_for};
 const NODE_EXPORTER: &str = "prometheus-node-exporter";
 
 #[test]
-fn promtool_finds_nothing_to_say_about_the_file() {
-    if !has_program("promtool", "promtool_finds_nothing_to_say_about_the_file") {
+fn promtool_accepts_the_file() {
+    if !has_program("promtool", "promtool_accepts_the_file") {
         return;
     }
     let machine = Machine::new();

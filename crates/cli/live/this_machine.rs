@@ -33,13 +33,13 @@ fn this_machine_is_read_without_its_zone_lock() {
     assert_eq!(json["sensor"]["types_age_ms"], 0);
     assert_eq!(json["notes"], serde_json::json!([]), "nothing is missing");
     let text = run(["snapshot", "--sensor", "bpf", "--exact"]).ok();
-    let told = text.stderr.contains("pageblocks by type is left out");
-    assert_ne!(told, text.stdout.contains("Number of blocks type"), "{}", text.stderr);
+    let is_left_out = text.stderr.contains("pageblocks by type is left out");
+    assert_ne!(is_left_out, text.stdout.contains("Number of blocks type"), "{}", text.stderr);
 }
 
 #[test]
-fn this_machine_is_told_without_its_file() {
-    let test = "this_machine_is_told_without_its_file";
+fn this_machine_is_served_without_pagetypeinfo() {
+    let test = "this_machine_is_served_without_pagetypeinfo";
     if !is_root(test) {
         return;
     }
@@ -54,8 +54,8 @@ fn this_machine_is_told_without_its_file() {
     let server = SocketServer::start(&socket, &[]);
     let same = (0..200).any(|_| {
         let before = fs::read_to_string("/proc/pagetypeinfo").unwrap();
-        let told = ask(&socket);
-        told == before && fs::read_to_string("/proc/pagetypeinfo").unwrap() == before
+        let reply = ask(&socket);
+        reply == before && fs::read_to_string("/proc/pagetypeinfo").unwrap() == before
     });
     if !same {
         skip(test, "the machine is too busy to compare two readings");

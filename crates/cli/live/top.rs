@@ -289,5 +289,5 @@ fn a_terminal_that_answers_nothing_is_enough() {
     let output = child.wait_with_output().unwrap();
     let page = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{page}");
-    assert!(!page.contains("\x1b[6n"), "where the cursor is was asked: {page}");
+    assert!(!page.contains("\x1b[6n"), "the position of the cursor was requested: {page}");
 }

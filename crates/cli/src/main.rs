@@ -16,7 +16,7 @@ use clap::Parser;
 
 use args::{Cli, Command, Dev};
 
-/// What helps where memory has ended.
+/// The remedies if memory is exhausted.
 const NO_MEMORY: &str = "freehold: there is not enough memory; end other programs, raise the limit (`ulimit -v`, the \
                          control group's `memory.max`), or take a smaller trace\n";
 

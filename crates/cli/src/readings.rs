@@ -29,13 +29,13 @@ use crate::pins::Pins;
 /// The counter of pages that were dirtied.
 const DIRTIED: &str = "nr_dirtied";
 
-/// What was read from one machine.
+/// The readings of one machine.
 pub(super) struct Readings {
     pub(super) zones: Vec<ZoneSnapshot>,
     pub(super) free: Vec<ZoneFreeBlocks>,
     pub(super) map: Option<PageblockMap>,
     sensor: Option<BpfSensor>,
-    /// What free blocks were read from.
+    /// The source of the free blocks.
     source: Source,
     /// The kernel's migratetypes; none if free blocks have no types.
     pub(super) kernel_types: KernelTypes,

@@ -58,7 +58,7 @@ fn pictures_are_drawn_into_a_folder() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused() {
+fn files_other_than_traces_are_refused() {
     let folder = folder();
     let path = folder.path().join("text");
     std::fs::write(&path, "no trace").unwrap();

@@ -7,7 +7,7 @@ use crate::common::compared::{PIPES, PIPES_TRACE};
 use crate::common::{events, folder, made_up_trace, names, run, run_words, sample};
 
 #[test]
-fn a_shared_trace_compares_as_the_own_one() {
+fn anonymized_trace_compares_like_the_original() {
     let folder = folder();
     let own = sample(PIPES_TRACE);
     let shared = folder.path().join("shared.arrows").display().to_string();
@@ -42,7 +42,7 @@ fn a_shared_trace_compares_as_the_own_one() {
 }
 
 #[test]
-fn a_seed_makes_the_same_file_again() {
+fn same_seed_writes_the_same_file() {
     let (folder, trace) = made_up_trace();
     let trace = trace.display();
     let made = |name: &str, seed: &str| {

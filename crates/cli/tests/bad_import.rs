@@ -103,9 +103,9 @@ fn perf_data() -> Vec<u8> {
 fn files_of_perf() {
     let good = perf_data();
     let ran = import("perf.data", &good).ok();
-    let told = "612 events from 1276 records of ";
+    let summary = "612 events from 1276 records of ";
     assert!(
-        ran.stderr.contains(told) && ran.stderr.contains("531 samples of other events, 1376 records lost"),
+        ran.stderr.contains(summary) && ran.stderr.contains("531 samples of other events, 1376 records lost"),
         "{}",
         ran.stderr
     );
@@ -156,7 +156,7 @@ fn swapped_files() {
 }
 
 #[test]
-fn what_was_there_stays() {
+fn failed_import_keeps_the_old_file() {
     let folder = folder();
     let [text, bad, output] = ["text.txt", "bad.txt", "out.arrows"].map(|name| folder.path().join(name));
     fs::write(&text, head(200)).unwrap();

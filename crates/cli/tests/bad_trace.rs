@@ -81,7 +81,7 @@ fn a_newer_version() {
 }
 
 #[test]
-fn truncated_at_many_places() {
+fn truncated_traces_are_rejected() {
     let (folder, trace) = made_up_trace();
     let bytes = fs::read(&trace).unwrap();
     let whole = common::events(&trace);
@@ -133,7 +133,7 @@ fn flipped_bytes() {
 }
 
 #[test]
-fn arguments_that_mean_nothing() {
+fn invalid_arguments_are_refused() {
     let trace = common::sample("c-build.arrows");
     run(["replay", &trace, "--era", "linux-5.0"]).fails(64, &["linux-5.0", "the eras are linux-6.1, "]);
     run(["replay", &trace, "--era", "freehold", "--without", "luck"])

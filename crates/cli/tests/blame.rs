@@ -66,7 +66,7 @@ fn rows(json: &Value) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn without_page_owner_the_flags_tell_what_keeps_a_block() {
+fn without_page_owner_page_flags_name_the_pinning_pages() {
     let root = machine([KERNEL, SLAB, PAGE_TABLE, BUDDY]);
     let json = blame(root.path(), "--json").ok().json();
     assert_eq!(json["kept"], 3);
@@ -107,7 +107,7 @@ fn with_page_owner_the_code_is_named() {
     blame(root.path(), "").fails(65, &["page_owner:2", "the frame of a page"]);
 }
 
-/// What the kernel counts, with a row of `pipes` pages.
+/// The kernel's account, with a row of `pipes` pages.
 fn allocinfo(pipes: u64) -> String {
     let mut text = "allocinfo - version: 2.0\n#     <size>  <calls> <tag info>\n".to_owned();
     for (pages, place) in [
@@ -122,7 +122,7 @@ fn allocinfo(pipes: u64) -> String {
 }
 
 #[test]
-fn code_whose_memory_is_in_use_is_told_with_its_growth() {
+fn code_with_memory_in_use_is_listed_with_its_growth() {
     let root = machine([KERNEL, SLAB, PAGE_TABLE, BUDDY]);
     let json = blame(root.path(), "--json").ok().json();
     assert!(json.get("code_in_use").is_none(), "{json}");
@@ -134,10 +134,10 @@ fn code_whose_memory_is_in_use_is_told_with_its_growth() {
     let words = format!("-- cp {} {}", later.display(), file.display());
     let json = blame(root.path(), &format!("--json {words}")).ok().json();
     let sites = json["code_in_use"]["sites"].as_array().expect("sites");
-    let told: Vec<_> =
+    let listed: Vec<_> =
         sites.iter().map(|site| (&site["function"], &site["grown_bytes"], &site["kind"])).collect();
     assert_eq!(
-        serde_json::json!(told),
+        serde_json::json!(listed),
         serde_json::json!([
             ["anon_pipe_write", 1400 << 12, "kernel"],
             ["alloc_anon_folio", 0, "user"],
@@ -172,7 +172,7 @@ and 461 more with ";
 }
 
 #[test]
-fn an_account_by_code_that_is_no_longer_kept_is_not_told() {
+fn stopped_account_by_code_is_not_shown() {
     let root = machine([KERNEL; 4]);
     fs::write(root.path().join("proc/allocinfo"), allocinfo(100)).expect("a file");
     fs::create_dir_all(root.path().join("proc/sys/vm")).expect("a new folder");
@@ -182,7 +182,7 @@ fn an_account_by_code_that_is_no_longer_kept_is_not_told() {
     fs::write(&switch, "0\n").expect("a file");
     let text = blame(root.path(), "").ok().stdout;
     assert!(!text.contains("anon_pipe_write") && text.contains("vm.mem_profiling is 0"), "{text}");
-    // What is wrong with an account that the answer does without is a note.
+    // A fault in an unneeded account is only a note.
     fs::write(&switch, "1\n").expect("a file");
     fs::write(root.path().join("proc/allocinfo"), "allocinfo - version: 2.0\nmany\n").expect("a file");
     let text = blame(root.path(), "").ok().stdout;
@@ -192,7 +192,7 @@ fn an_account_by_code_that_is_no_longer_kept_is_not_told() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_requests_are_refused() {
     let root = machine([KERNEL; 4]);
     blame(root.path(), "--zone Movable").fails(64, &["no such zone has memory", "Normal of node 0"]);
     blame(root.path(), "--node 7").fails(64, &["no such zone has memory"]);

@@ -53,33 +53,37 @@ fn check(root: &Path, words: &str) -> common::Ran {
 #[test]
 fn the_exit_code_is_the_verdict() {
     let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
-    let told = |words: &str, code: i32, expected: &[&str]| {
+    let answers = |words: &str, code: i32, expected: &[&str]| {
         let ran = check(root.path(), words);
         assert_eq!(ran.code, Some(code), "{words}: {}{}", ran.stdout, ran.stderr);
         for text in expected {
             assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
         }
     };
-    told("--order 0 --need 2000", 0, &["OK: 2000 blocks of 4 KiB (order 0) can be had now"]);
+    answers("--order 0 --need 2000", 0, &["OK: 2000 blocks of 4 KiB (order 0) can be had now"]);
     let compacts = "WARNING: Do: freehold repair --need 2M=3 (compacts: 3 expected, 0 are free).\n";
-    told("--need 3", 1, &[compacts, "only after compaction: 0 are free now, 3 after it"]);
-    told("--need 2 --zone normal --node 0", 1, &["--need 2M=2 --node 0 --zone normal (compacts: 3"]);
-    told("--need 6", 2, &["CRITICAL: Nothing short of freeing memory helps"]);
-    told("--need 4 --json", 1, &["\"after-reclaim-and-compaction\""]);
-    told(
+    answers("--need 3", 1, &[compacts, "only after compaction: 0 are free now, 3 after it"]);
+    answers("--need 2 --zone normal --node 0", 1, &["--need 2M=2 --node 0 --zone normal (compacts: 3"]);
+    answers("--need 6", 2, &["CRITICAL: Nothing short of freeing memory helps"]);
+    answers("--need 4 --json", 1, &["\"after-reclaim-and-compaction\""]);
+    answers(
         "--need 6",
         2,
         &["CRITICAL", "before memory is freed", "slab caches hold 1 pageblock alone", "dentry 512"],
     );
-    told("--need 1 --zone normal --node 0", 1, &["WARNING"]);
-    told("--need 2M=3", 1, &["3 blocks of 2 MiB (order 9) can be had only after compaction"]);
-    told("--need 2MiB=4 --json", 1, &["\"block_bytes\": 2097152", "\"order\": 9"]);
-    told(
+    answers("--need 1 --zone normal --node 0", 1, &["WARNING"]);
+    answers("--need 2M=3", 1, &["3 blocks of 2 MiB (order 9) can be had only after compaction"]);
+    answers("--need 2MiB=4 --json", 1, &["\"block_bytes\": 2097152", "\"order\": 9"]);
+    answers(
         "--need 8m",
         1,
         &["1 contiguous range of 8 MiB (order 11) can be had only by reclaim and migration"],
     );
-    told("--need 8m=2", 2, &["2 contiguous ranges of 8 MiB (order 11) cannot be had", "slab caches (256)"]);
+    answers(
+        "--need 8m=2",
+        2,
+        &["2 contiguous ranges of 8 MiB (order 11) cannot be had", "slab caches (256)"],
+    );
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn without_kpageflags_recovery_is_unknown() {
 }
 
 #[test]
-fn what_the_machine_has_not_is_refused_before_anything_is_said() {
+fn missing_nodes_and_zones_are_refused() {
     let root = machine([ANON; 8]);
     let refused = |words: &str, expected: &str| {
         let ran = check(root.path(), words);
@@ -134,7 +138,7 @@ fn sizes_are_those_of_the_machine_that_is_read() {
 }
 
 #[test]
-fn every_node_is_judged_by_itself_and_those_that_may_be_used_are_kept_to() {
+fn verdict_is_by_node_and_respects_allowed_nodes() {
     let root = folder();
     let copied = Path::new(&kernel("linux-7.3-cma-numa")).join("proc");
     let proc = root.path().join("proc");
@@ -202,10 +206,10 @@ fn a_sample_agrees_with_the_full_survey() {
     assert_eq!(all["emptied"]["likely"], 200, "all blocks were looked at");
     let full = check(root.path(), "--json --need 90").json();
     assert_eq!((&all["state"], &all["now"]["likely"]), (&full["state"], &full["supply"]["now"]), "{full}");
-    let told = check(root.path(), "--quick --need 201");
-    assert_eq!(told.code, Some(2), "{}", told.stdout);
-    assert!(told.stdout.contains("\n201 blocks of 2 MiB (order 9) cannot be had"), "{}", told.stdout);
-    assert!(told.stdout.contains("of 300 aligned blocks 300 were looked at: 200 hold nothing that stays"));
+    let ran = check(root.path(), "--quick --need 201");
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\n201 blocks of 2 MiB (order 9) cannot be had"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("of 300 aligned blocks 300 were looked at: 200 hold nothing that stays"));
     let ranges = quick("--need 8M=1");
     assert_eq!(
         (&ranges["emptied"]["most"], &ranges["state"]),
@@ -223,7 +227,7 @@ fn a_zone_keeps_nothing_back_from_requests_for_itself() {
 }
 
 #[test]
-fn what_cannot_be_used_is_unknown_to_a_monitor() {
+fn unusable_arguments_exit_with_unknown() {
     run(["check", "--order", "19"]).fails(3, &["an order is 0 to 18"]);
     run(["check", "--no-such-argument"]).fails(3, &["--no-such-argument"]);
     run(["check", "--verify", "--root", "/"]).fails(3, &["cannot be used with"]);
@@ -285,7 +289,7 @@ fn the_plugin_of_node_problem_detector_has_its_codes() {
     }
 }
 
-/// What a page of a server gets first, once all pageblocks were read.
+/// The first event of a server's page after a scan of all pageblocks.
 fn first_verdict(root: &Path) -> serde_json::Value {
     let mut command = freehold(["serve", "--interval", "0.05", "--listen", "127.0.0.1:0", "--root"]);
     let server = Server::run(command.arg(root));
@@ -302,7 +306,7 @@ fn first_verdict(root: &Path) -> serde_json::Value {
 }
 
 #[test]
-fn every_view_names_the_same_thing_to_do() {
+fn all_views_name_the_same_action() {
     for (flags, does) in [
         ([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE], "freehold repair --need 2M=1 (compacts: 3"),
         (
@@ -316,8 +320,8 @@ fn every_view_names_the_same_thing_to_do() {
         assert!(action.starts_with(&format!("Do: {does} expected")), "{action}");
         assert_eq!((&full["action"], &full["state"]), (&verdict["action"], &verdict["state"]), "{full}");
         assert_eq!(full["supply"], verdict["supply"]);
-        let told = check(root.path(), "--need 1");
-        assert!(told.stdout.starts_with(&format!("WARNING: {action}.\n")), "{}", told.stdout);
+        let ran = check(root.path(), "--need 1");
+        assert!(ran.stdout.starts_with(&format!("WARNING: {action}.\n")), "{}", ran.stdout);
         let mut watch = freehold(["watch", "--above", "verdict=0", "--timeout", "60", "--root"]);
         watch.arg(root.path());
         assert_eq!(finish(watch).stdout, format!("verdict = 1 > 0: {action}\n"));
@@ -325,7 +329,7 @@ fn every_view_names_the_same_thing_to_do() {
 }
 
 #[test]
-fn who_holds_memory_is_looked_up_by_who_is_asked() {
+fn processes_are_examined_only_by_the_full_check() {
     let root = machine([SLAB; 8]);
     let full = check(root.path(), "--json --need 1").json();
     fs::write(root.path().join("proc/vmstat"), "nr_slab_reclaimable 2048\n").expect("a file");
@@ -339,7 +343,7 @@ fn who_holds_memory_is_looked_up_by_who_is_asked() {
 }
 
 #[test]
-fn a_sample_of_blocks_has_the_same_thing_to_do() {
+fn quick_check_names_the_same_action() {
     let quick_and_full = |root: &Path, words: &str| {
         ["--quick --json", "--json"]
             .map(|how| check(root, &format!("{how} {words}")).json()["action"].clone())
@@ -348,8 +352,8 @@ fn a_sample_of_blocks_has_the_same_thing_to_do() {
     let [quick, full] = quick_and_full(root.path(), "--need 2");
     let does = "Do: freehold repair --need 2M=2 (compacts: 3 expected, 0 are free)";
     assert_eq!((&quick, &full), (&does.into(), &does.into()));
-    let told = check(root.path(), "--quick --need 2");
-    assert!(told.stdout.starts_with(&format!("WARNING: {does}.\n")), "{}", told.stdout);
+    let ran = check(root.path(), "--quick --need 2");
+    assert!(ran.stdout.starts_with(&format!("WARNING: {does}.\n")), "{}", ran.stdout);
 
     let root = large_machine(300);
     for words in ["--need 201", "--need 8M=1"] {

@@ -121,21 +121,21 @@ fn compare(trace: &Path, form: &[&str]) -> String {
     common::finish(freehold(args)).ok().stdout
 }
 
-/// What is printed of a real text that was imported without its kernel's release.
+/// The output for a real text that was imported without its kernel release.
 static IMPORTED: LazyLock<String> = LazyLock::new(|| {
     let (_folder, trace) = common::small_trace();
     run(["compare", trace.to_str().unwrap(), "--replicates", "2"]).ok().stdout
 });
 
 #[test]
-fn the_answer_in_short_fits_a_screen() {
+fn summary_fits_a_screen() {
     // `live/recorded.rs` has the other large ones.
     assert_fits_a_screen(&C_BUILD.printed);
     assert_answer_fits_a_screen(&sample("holes-arm64-16k.arrows"));
 }
 
 #[test]
-fn the_answer_in_short_of_each_guest_fits_a_screen() {
+fn summary_of_each_guest_fits_a_screen() {
     let guests = traces_in("guests");
     assert_eq!(guests.len(), 12);
     for trace in guests {
@@ -144,7 +144,7 @@ fn the_answer_in_short_of_each_guest_fits_a_screen() {
 }
 
 #[test]
-fn the_answer_in_short_says_what_each_era_changes_with_its_chance() {
+fn summary_shows_what_each_era_changes_and_its_noise() {
     let text = &C_BUILD.printed;
     for words in ["linux-6.1 → linux-6.12", "more steals (21 → ", "linux-7.3-counts → freehold", "Costs"]
     {
@@ -155,7 +155,7 @@ fn the_answer_in_short_says_what_each_era_changes_with_its_chance() {
 
 /// What [`C_BUILD`] rests on.
 #[test]
-fn the_answer_in_short_is_the_same_beside_a_folder() {
+fn summary_is_the_same_with_an_output_folder() {
     let (folder, trace) = common::made_up_trace();
     let (trace, out) = (trace.display().to_string(), folder.path().join("out").display().to_string());
     let alone = run(["compare", &trace]).ok().stdout;
@@ -164,13 +164,13 @@ fn the_answer_in_short_is_the_same_beside_a_folder() {
 }
 
 #[test]
-fn the_answer_in_short_of_an_imported_text_fits_a_screen() {
+fn summary_of_an_imported_text_fits_a_screen() {
     assert_fits_a_screen(&IMPORTED);
     assert!(IMPORTED.contains("means of 2 replays"), "{}", *IMPORTED);
 }
 
 #[test]
-fn what_is_chance_is_a_table_where_everything_is_asked_for() {
+fn full_output_has_a_table_of_noise() {
     let (_folder, trace) = common::made_up_trace();
     let title = "Noise: 3 replicates of each era (replays with jittered daemon wake-ups)";
     let tables = tables_of_csv(&compare(&trace, &["--csv", "--replicates", "3"]));
@@ -188,7 +188,7 @@ fn what_is_chance_is_a_table_where_everything_is_asked_for() {
 }
 
 #[test]
-fn a_trace_without_a_kernel_release_says_that_no_trust_can_be_told() {
+fn trace_without_a_kernel_release_has_unknown_agreement() {
     let text = IMPORTED.split_whitespace().collect::<Vec<_>>().join(" ");
     let untraced = ["agreement with the machine unknown", "--kernel-release"];
     assert!(untraced.iter().all(|words| text.contains(words)), "{text}");
@@ -201,9 +201,9 @@ fn a_trace_without_a_kernel_release_says_that_no_trust_can_be_told() {
 fn trust_alone_is_a_row_for_each_trace() {
     let trace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/database-3.arrows");
     let trace = trace.display().to_string();
-    let told = run(["compare", &trace, "--trust", "--json"]).ok().json();
-    let parts = told[0][1]["parts"].as_array().expect("parts");
-    assert_eq!(parts.len(), 5, "{told}");
+    let json = run(["compare", &trace, "--trust", "--json"]).ok().json();
+    let parts = json[0][1]["parts"].as_array().expect("parts");
+    assert_eq!(parts.len(), 5, "{json}");
     let text = run(["compare", &trace, &trace, "--trust"]).ok().stdout;
     // A row each, a line on the start and one on the answers.
     assert_eq!(text.matches("database-3.arrows").count(), 6, "{text}");

@@ -1,4 +1,4 @@
-//! What `contrib` has for Kubernetes, node-problem-detector and containers fits the program, and each other.
+//! Checks that the files in `contrib` for Kubernetes, node-problem-detector and containers match the program.
 
 use std::fs;
 use std::path::Path;

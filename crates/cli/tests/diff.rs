@@ -63,7 +63,7 @@ fn json_has_every_number() {
 }
 
 #[test]
-fn what_one_snapshot_lacks_is_said() {
+fn missing_parts_of_a_snapshot_are_named() {
     let (old, new) = (case("roots/root-no-managed"), case("roots/root-cma-no-pagetypeinfo"));
     let ran = diff(&old, &new, &[]).ok();
     says(
@@ -75,7 +75,7 @@ fn what_one_snapshot_lacks_is_said() {
 }
 
 #[test]
-fn what_is_no_snapshot_is_refused() {
+fn files_other_than_snapshots_are_refused() {
     let made = folder();
     let text = made.path().join("text");
     fs::write(&text, "Dear list,\n").expect("a file");

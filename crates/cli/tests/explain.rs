@@ -25,7 +25,7 @@ fn a_report_is_explained_from_a_file_and_from_standard_input() {
 }
 
 #[test]
-fn texts_without_a_report_say_what_was_looked_for() {
+fn texts_without_a_report_name_the_expected_reports() {
     let folder = folder();
     let path = folder.path().join("log");
     for (content, words) in [

@@ -51,13 +51,13 @@ fn is_harmless(ran: &Ran, what: &str) {
 }
 
 #[test]
-fn a_trace_commands_no_terminal() {
+fn texts_of_a_trace_cannot_control_a_terminal() {
     let (folder, trace) = made_up_trace();
     let [copy, zones] = ["nasty.arrows", "zones.arrows"].map(|name| folder.path().join(name));
     nasty_copy(&trace, &copy, false);
     nasty_copy(&trace, &zones, true);
     let [copy, zones] = [copy, zones].map(|path| path.display().to_string());
-    let mut told = 0;
+    let mut succeeded = 0;
     for words in [
         "trace info",
         "trace info --json",
@@ -78,7 +78,7 @@ fn a_trace_commands_no_terminal() {
     ] {
         let ran = run(words.split_ascii_whitespace().chain([copy.as_str()]));
         is_harmless(&ran, words);
-        told += usize::from(ran.code == Some(0));
+        succeeded += usize::from(ran.code == Some(0));
         // A replay may refuse zones that it does not know.
         is_harmless(&run(words.split_ascii_whitespace().chain([zones.as_str()])), words);
         if words == "trace info --json" {
@@ -86,11 +86,11 @@ fn a_trace_commands_no_terminal() {
             assert_eq!(ran.ok().json()["origin"]["kernel_release"], NASTY);
         }
     }
-    assert!(told >= 12, "{told} commands had something to tell");
+    assert!(succeeded >= 12, "{succeeded} commands printed something");
 }
 
 #[test]
-fn names_of_files_command_no_terminal() {
+fn file_names_cannot_control_a_terminal() {
     let (folder, trace) = made_up_trace();
     let name = NASTY.replace('/', "");
     let path = folder.path().join(&name).display().to_string();

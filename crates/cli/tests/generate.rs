@@ -50,7 +50,7 @@ fn a_trace_that_is_there_is_not_replaced() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_options_are_refused() {
     let folder = folder();
     let out = folder.path().join("x.arrows");
     let out = out.to_str().expect("UTF-8");
@@ -72,7 +72,7 @@ fn what_does_not_go_together_is_refused() {
 }
 
 #[test]
-fn a_full_device_is_told_and_leaves_nothing() {
+fn full_device_is_reported_and_leaves_nothing() {
     let ran = finish(freehold([
         "dev",
         "generate",

@@ -1,4 +1,4 @@
-//! What the program says of itself: its version, and what shells and `man` know of its command line.
+//! The version, the shell completions and the manual pages.
 
 use std::fs;
 

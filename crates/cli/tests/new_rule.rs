@@ -41,7 +41,7 @@ fn the_source_is_found_from_below_it() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_leaves_nothing() {
+fn bad_arguments_are_named_and_leave_nothing() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
     fs::create_dir(at("there")).unwrap();
@@ -49,8 +49,8 @@ fn what_is_wrong_is_named_and_leaves_nothing() {
     fs::write(at("file"), "").unwrap();
     let refused = |words: &[&str], code, part: &str| {
         let ran = freehold(words.iter().copied()).current_dir(place.path()).output().unwrap();
-        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-        assert!(ran.status.code() == Some(code) && told.contains(part), "{words:?}: {ran:?}");
+        let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.code() == Some(code) && stderr.contains(part), "{words:?}: {ran:?}");
     };
     for name in ["", "9", "-x", "a b", "a/b", "../a", "é", "std", "build", "freehold"] {
         refused(&["dev", "new-rule", "--source", SOURCE, "--", name], 64, "name");

@@ -53,7 +53,7 @@ fn frees_of_kernels_before_3_3_are_frees() {
 }
 
 #[test]
-fn fallbacks_are_told_apart_by_types_orders_and_tasks() {
+fn fallbacks_are_counted_by_types_orders_and_tasks() {
     let text = fixture("extfrag-only.txt");
     let alone = run(["fallbacks", &text]).ok().stdout;
     for part in [

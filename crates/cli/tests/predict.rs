@@ -70,7 +70,7 @@ fn measures(ran: &Ran) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_foretold_fits_a_screen() {
+fn prediction_fits_a_screen() {
     let recordings = Recordings::new();
     let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
     let alone = predict(&before, &ERA, &[], &[]).ok();
@@ -132,7 +132,7 @@ fn json_has_a_value_or_null_for_each_measure() {
 }
 
 #[test]
-fn one_recording_foretells_and_cannot_tell() {
+fn one_recording_predicts_and_stays_undecided() {
     let recordings = Recordings::new();
     let (before, after) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
     let ran = predict(&before[..1], &ERA, &after, &["--json"]).ok();
@@ -149,7 +149,7 @@ fn one_recording_foretells_and_cannot_tell() {
 
 /// Nothing is tidied that is not paid for.
 #[test]
-fn dear_moves_are_fewer() {
+fn costly_page_moves_gain_no_pageblocks() {
     let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/forks.arrows");
     let free_at = |ns: &str| {
         let more = ["--json", "--page-move-ns", ns];
@@ -166,7 +166,7 @@ fn dear_moves_are_fewer() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradictory_options_are_refused() {
     let recordings = Recordings::new();
     let (old, new) = (recordings.of("linux-6.1"), recordings.of("linux-7.3"));
     let both: Vec<_> = old[..1].iter().chain(&new[..1]).cloned().collect();

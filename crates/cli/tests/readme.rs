@@ -22,7 +22,7 @@ fn pasted(document: &str) -> &str {
 }
 
 #[test]
-fn what_readme_pastes_is_printed() {
+fn readme_samples_match_the_output() {
     let printed = plain(&C_BUILD.printed);
     for name in ["README.md", "docs/guide/compare.md"] {
         let text = document(name);
@@ -35,12 +35,12 @@ fn what_readme_pastes_is_printed() {
 }
 
 #[test]
-fn what_the_page_of_eras_says_of_systems_follows_from_attribution() {
+fn page_of_eras_matches_the_attribution() {
     let page = document("docs/design/eras.md");
     let findings = C_BUILD.trace["findings"].as_array().expect("findings");
     let findings: Vec<_> =
         findings.iter().map(|finding| plain(finding.as_str().expect("a sentence"))).collect();
-    let told = |start: &str, what: &str| {
+    let numbers_of = |start: &str, what: &str| {
         let line = findings.iter().find(|line| line.starts_with(start) && line.contains(what));
         let line = line.unwrap_or_else(|| panic!("no {start:?} with {what:?} in: {findings:#?}"));
         let numbers = line.rsplit_once('(').expect("numbers").1.trim_end_matches(')').to_owned();
@@ -52,9 +52,9 @@ fn what_the_page_of_eras_says_of_systems_follows_from_attribution() {
         (within("remembered mode", "linux-6.12"), "steals"),
         (within("batched draining", "freehold"), "pages in the largest drain"),
     ] {
-        let (less, with) = told(&start, what);
+        let (less, with) = numbers_of(&start, what);
         assert!(page.contains(&format!("{less} → {with}")), "{start}{less} → {with}");
     }
-    let (less, with) = told(&within("hygiene", "linux-6.12"), "free blocks on another type's list");
+    let (less, with) = numbers_of(&within("hygiene", "linux-6.12"), "free blocks on another type's list");
     assert!(page.contains(&format!("another type's list {with}, then {less}")), "{less} → {with}");
 }

@@ -49,9 +49,9 @@ fn process(root: &Path, pid: u32, name: &str, anon_kib: u64, locked_kib: u64) {
 }
 
 #[test]
-fn the_plan_is_the_least_that_is_enough() {
+fn plan_has_the_cheapest_sufficient_steps() {
     let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
-    let told = |words: &str, code: i32, expected: &[&str]| {
+    let plans = |words: &str, code: i32, expected: &[&str]| {
         let ran = repair(root.path(), &format!("--dry-run {words}"));
         assert_eq!(ran.code, Some(code), "{words}: {}{}", ran.stdout, ran.stderr);
         for text in expected {
@@ -59,21 +59,21 @@ fn the_plan_is_the_least_that_is_enough() {
         }
         ran.stdout
     };
-    let enough = told("--need 4K=2000", 0, &["DONE: nothing was to be done: 2038 blocks of 4 KiB"]);
+    let enough = plans("--need 4K=2000", 0, &["DONE: nothing to do: 2038 blocks of 4 KiB"]);
     assert_eq!(enough.lines().count(), 1, "{enough}");
-    let compacts = told(
+    let compacts = plans(
         "--need 2M=3",
         1,
         &[
-            "PLANNED: 0 blocks of 2 MiB are free now, 3 were requested.",
+            "PLANNED: 0 blocks of 2 MiB are free now, 3 requested.",
             "Do: freehold repair --need 2M=3 (compacts: 3 expected, 0 are free)",
             "1. compact node 0: 3 blocks predicted after it, at least",
         ],
     );
     assert!(!compacts.contains("page cache"), "{compacts}");
-    let drops = told("--need 4", 1, &["1. drop page cache of node 0", "2. compact node 0"]);
+    let drops = plans("--need 4", 1, &["1. drop page cache of node 0", "2. compact node 0"]);
     assert!(drops.starts_with("PLANNED"), "{drops}");
-    told("--need 8", 2, &["CANNOT: 0 blocks of 2 MiB are free now, 8 were requested"]);
+    plans("--need 8", 2, &["CANNOT: 0 blocks of 2 MiB are free now, 8 requested"]);
     let json = repair(root.path(), "--dry-run --json --need 4").json();
     let steps = json["plan"]["steps"].as_array().expect("steps");
     assert_eq!((json["ending"].as_str(), json["exit_code"].as_u64()), (Some("planned"), Some(1)));
@@ -87,25 +87,21 @@ fn the_plan_is_the_least_that_is_enough() {
 }
 
 #[test]
-fn what_is_dirty_is_written_back_before_anything_is_given_up() {
+fn dirty_pages_are_written_back_first() {
     let dirty = CACHE | 1 << 4;
     let root = machine([dirty, dirty, SLAB, SLAB, SLAB, SLAB, SLAB, SLAB]);
     let plan = |words: &str| repair(root.path(), &format!("--dry-run {words}"));
     assert_eq!(plan("--need 2").code, Some(2), "{}", plan("--need 2").stdout);
     fs::write(root.path().join("proc/vmstat"), "nr_dirty 500\nnr_writeback 12\n").expect("a file");
-    let told = plan("--need 2");
-    assert_eq!(told.code, Some(1), "{}", told.stdout);
-    assert!(told.stdout.contains("1. write back 512 dirty pages"), "{}", told.stdout);
-    assert!(
-        told.stdout.contains("3. compact node 0: 2 blocks predicted after it, at most"),
-        "{}",
-        told.stdout
-    );
+    let ran = plan("--need 2");
+    assert_eq!(ran.code, Some(1), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1. write back 512 dirty pages"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("3. compact node 0: 2 blocks predicted after it, at most"), "{}", ran.stdout);
     assert_eq!(plan("--need 3").code, Some(2), "slab pages stay");
 }
 
 #[test]
-fn who_must_let_go_is_named() {
+fn owners_of_memory_are_named() {
     let root = machine([ANON, ANON, ANON, ANON, SLAB, SLAB, SLAB, SLAB]);
     process(root.path(), 7, "database", 900_000, 5000);
     process(root.path(), 8, "x\u{1b}[31m", 100_000, 0);
@@ -119,9 +115,9 @@ fn who_must_let_go_is_named() {
     let ran = repair(root.path(), "--dry-run --need 8");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     let first = ran.stdout.lines().next().expect("a line");
-    let told =
+    let holder =
         "Nothing short of freeing memory helps: process 7 (database) holds 878 MiB of anonymous memory.";
-    assert!(first.starts_with("CANNOT: ") && first.ends_with(told), "{first}");
+    assert!(first.starts_with("CANNOT: ") && first.ends_with(holder), "{first}");
     for text in [
         "hugetlb's pool holds 4 pages of 2048 KiB that nobody uses; `echo 5 > ",
         "process 7 (database) holds 4 MiB that it mlocked",
@@ -153,7 +149,7 @@ fn without_pageblocks_nothing_is_planned() {
 }
 
 #[test]
-fn what_cannot_be_used_is_refused() {
+fn unusable_arguments_are_refused() {
     let root = machine([ANON; 8]);
     repair(root.path(), "--yes").fails(3, &["--root", "Add --dry-run"]);
     repair(root.path(), "--dry-run --node 1").fails(3, &["node 1 has no memory"]);

@@ -8,11 +8,11 @@ use serde_json::Value;
 use crate::common::compared::PIPES_TRACE;
 use crate::common::{self, ERAS, fixture, run, sample};
 
-/// What the era `freehold` without `system` does in a guest that runs out of memory; with all four where empty.
+/// Replays a guest that runs out of memory in the era `freehold` without `system`; all four systems if it is empty.
 fn without(system: &str) -> Value {
     let trace = sample(PIPES_TRACE);
     let mut args = vec!["replay", &trace, "--era", "freehold", "--json"];
-    // With it, hardly a claim is attempted in vain, whatever is remembered.
+    // With it, hardly a claim fails, with or without remembered mode.
     args.extend(["--without", "claims-used-first"]);
     if !system.is_empty() {
         args.extend(["--without", system]);

@@ -1,4 +1,4 @@
-//! What `freehold compare` writes besides its tables: a page, and a folder of pictures and figures.
+//! The page and the folder of pictures and figures of `freehold compare`.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -84,7 +84,7 @@ fn overview(trace: &Value, measure: &str) -> Vec<u64> {
 }
 
 #[test]
-fn what_happened_when_adds_up_to_what_happened() {
+fn counts_over_time_add_up_to_the_totals() {
     let comparison = &PIPES.trace["comparison"];
     let data = data_of(&PIPES.page);
     let trace = &data["traces"][0];
@@ -151,7 +151,7 @@ fn several_traces_in_every_form() {
 }
 
 #[test]
-fn nothing_half_written_is_left() {
+fn failed_report_leaves_no_partial_files() {
     let (folder, trace) = made_up_trace();
     let trace = text(&trace);
     let at = |name: &str| folder.path().join(name).display().to_string();

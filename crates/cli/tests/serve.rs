@@ -1,4 +1,4 @@
-//! `freehold serve`: what it answers, and that it goes on and ends as it should.
+//! `freehold serve`: its answers, its behaviour after errors, and its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -44,7 +44,7 @@ fn the_page_and_its_parts_are_there() {
 }
 
 #[test]
-fn events_tell_the_model_and_every_change() {
+fn events_contain_the_model_and_every_change() {
     let machine = Machine::new();
     let server = Server::start(&machine);
     let mut stream = server.connect();
@@ -127,7 +127,7 @@ fn a_machine_that_cannot_be_read_is_shown_as_it_last_was() {
 }
 
 #[test]
-fn signals_end_it_well_with_pages_open() {
+fn signals_end_the_server_with_pages_open() {
     for signal in [Signal::INT, Signal::TERM] {
         let machine = Machine::new();
         let mut server = Server::start(&machine);
@@ -141,7 +141,7 @@ fn signals_end_it_well_with_pages_open() {
 }
 
 #[test]
-fn addresses_that_cannot_be_had_are_explained() {
+fn unavailable_addresses_are_explained() {
     let machine = Machine::new();
     let server = Server::start(&machine);
     let fails = |listen: &str, code: i32, words: &str| {
@@ -163,7 +163,7 @@ fn addresses_that_cannot_be_had_are_explained() {
 }
 
 #[test]
-fn beyond_loopback_only_when_told_and_with_a_warning() {
+fn other_addresses_need_an_option_and_print_a_warning() {
     let machine = Machine::new();
     let quiet = Server::start(&machine);
     assert!(!quiet.stderr().contains("other machines"), "{}", quiet.stderr());
@@ -175,7 +175,7 @@ fn beyond_loopback_only_when_told_and_with_a_warning() {
 }
 
 #[test]
-fn systemd_hears_that_it_is_ready_and_well() {
+fn systemd_gets_ready_and_watchdog_messages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notify");
     let socket = UnixDatagram::bind(&path).unwrap();

@@ -56,7 +56,7 @@ fn two_hundred_requests_at_once_are_all_answered() {
 }
 
 #[test]
-fn one_client_too_many_is_told_so() {
+fn one_client_too_many_gets_an_explanation() {
     let machine = Machine::new();
     let server = Server::start(&machine);
     let streams: Vec<_> = (0..512).map(|_| server.connect()).collect();
@@ -97,8 +97,8 @@ fn pages_that_are_open_leave_room_for_metrics() {
         if first_line().starts_with("HTTP/1.1 200") {
             return None;
         }
-        let told = server.exchange(ask);
-        (told.contains("retry-after: 5") && told.contains("As many pages are open")).then_some(())
+        let reply = server.exchange(ask);
+        (reply.contains("retry-after: 5") && reply.contains("As many pages are open")).then_some(())
     });
     for path in ["/metrics", "/healthz"] {
         assert_eq!(server.get(path).status, 200, "{path}");
@@ -125,7 +125,7 @@ fn clients_that_do_not_read_cost_nothing_that_grows() {
 }
 
 #[test]
-fn a_client_that_stopped_reading_is_let_go() {
+fn stalled_client_is_disconnected() {
     let machine = Machine::new();
     let server = Server::start(&machine);
     // Requests without a pause, whose answers nobody takes: no buffer on the way is large enough.
@@ -204,7 +204,7 @@ fn an_endless_body_is_not_read() {
 }
 
 #[test]
-fn a_head_that_trickles_in_is_not_waited_for() {
+fn slow_request_heads_time_out() {
     let machine = Machine::new();
     let server = Server::start(&machine);
     let mut slow = server.connect();

@@ -57,7 +57,7 @@ fn sums_are_those_of_the_zones() {
 }
 
 #[test]
-fn what_metrics_are_not_asked_for_is_refused() {
+fn unknown_query_of_metrics_is_refused() {
     let machine = Machine::new();
     let server = Server::start(&machine);
     let refused = server.get("/metrics?zone=Normal");

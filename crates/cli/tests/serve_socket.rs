@@ -1,4 +1,4 @@
-//! `freehold serve --socket`: pagetypeinfo's text for whoever connects.
+//! `freehold serve --socket`: pagetypeinfo's text for each client.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use crate::common::{self, run};
 use crate::serve_common::socket::{PATIENCE, SocketServer, ask, fixture};
 
 #[test]
-fn whoever_connects_gets_the_text_and_the_socket_goes_at_the_end() {
+fn clients_get_the_text_and_the_socket_is_removed_at_the_end() {
     let folder = common::folder();
     let socket = folder.path().join("socket");
     let server = SocketServer::of_fixture(&socket);
@@ -24,7 +24,7 @@ fn whoever_connects_gets_the_text_and_the_socket_goes_at_the_end() {
 }
 
 #[test]
-fn clients_that_do_not_read_are_in_nobodys_way() {
+fn stalled_clients_do_not_block_others() {
     let folder = common::folder();
     let socket = folder.path().join("socket");
     let _server = SocketServer::of_fixture(&socket);
@@ -39,7 +39,7 @@ fn clients_that_do_not_read_are_in_nobodys_way() {
 }
 
 #[test]
-fn what_is_in_the_way_stays_unless_it_is_a_dead_socket() {
+fn only_a_dead_socket_is_replaced() {
     let folder = common::folder();
     let path = |name: &str| folder.path().join(name);
     let root = fixture();

@@ -18,7 +18,7 @@ fn plain(server: &Server, path: &str, authorization: Option<&str>) -> Answer {
 }
 
 #[test]
-fn whoever_has_no_password_gets_nothing() {
+fn clients_without_a_password_get_nothing() {
     let machine = Machine::new();
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("web.yml");
@@ -45,7 +45,7 @@ fn whoever_has_no_password_gets_nothing() {
 }
 
 #[test]
-fn whoever_guesses_does_not_keep_the_others_waiting() {
+fn password_guesses_do_not_delay_other_clients() {
     let machine = Machine::new();
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("web.yml");

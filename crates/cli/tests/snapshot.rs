@@ -15,7 +15,7 @@ fn snapshot(root: &Path, more: &[&str]) -> common::Ran {
 }
 
 #[test]
-fn the_kernels_texts_come_out_as_they_went_in() {
+fn kernel_texts_are_printed_unchanged() {
     let wide = [
         "linux-6.12-arm64-16k",
         "linux-6.12-arm64-64k",
@@ -63,7 +63,7 @@ fn json_has_the_indices() {
 }
 
 #[test]
-fn what_cannot_be_had_is_named() {
+fn unavailable_values_are_named() {
     let folder = common::folder();
     fs::create_dir(folder.path().join("proc")).unwrap();
     let copy = |name: &str| {
@@ -80,7 +80,7 @@ fn what_cannot_be_had_is_named() {
 }
 
 #[test]
-fn readings_follow_each_other_until_their_reader_goes() {
+fn follow_prints_until_the_reader_ends() {
     let root = fixture("linux-6.18");
     let text = fs::read_to_string(root.join("proc/pagetypeinfo")).unwrap();
     let follow = |format: &str| {
@@ -108,7 +108,7 @@ fn readings_follow_each_other_until_their_reader_goes() {
 }
 
 #[test]
-fn a_file_is_written_anew_whole_and_again_when_its_folder_comes_back() {
+fn follow_rewrites_the_file_after_its_folder_returns() {
     let folder = common::folder();
     let below = folder.path().join("below");
     fs::create_dir(&below).unwrap();

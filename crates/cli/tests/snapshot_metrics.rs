@@ -73,7 +73,7 @@ fn an_option_of_this_format_is_refused_with_others() {
 }
 
 #[test]
-fn whoever_reads_while_it_is_written_reads_a_whole_file() {
+fn readers_during_a_write_get_a_whole_file() {
     let machine = Machine::new();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("freehold.prom");
@@ -114,8 +114,8 @@ fn a_folder_that_goes_and_comes_back_is_written_again() {
     assert_eq!(writer.0.try_wait().unwrap(), None, "it goes on");
     kill_process(Pid::from_child(&writer.0), Signal::TERM).unwrap();
     writer.0.wait().unwrap();
-    let mut told = String::new();
-    std::io::Read::read_to_string(&mut writer.0.stderr.take().unwrap(), &mut told).unwrap();
-    assert_eq!(told.matches("it is tried again").count(), 1, "{told}");
-    assert!(told.contains("written again"), "{told}");
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut writer.0.stderr.take().unwrap(), &mut stderr).unwrap();
+    assert_eq!(stderr.matches("trying again").count(), 1, "{stderr}");
+    assert!(stderr.contains("written again"), "{stderr}");
 }

@@ -74,7 +74,7 @@ fn a_killed_sweep_goes_on_and_ends_with_the_same_results() {
     let other = finish(sweep(&[&trace], &killed, &["--vary", "era=freehold"]));
     other.fails(64, &["--restart", "killed.parquet.journal"]);
     let ran = finish(sweep(&[&trace], &killed, &VARY)).ok();
-    assert!(ran.stderr.contains(&format!("{done} of {RUNS} runs were done already")), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("{done} of {RUNS} runs are finished already")), "{}", ran.stderr);
     let found = rows(&killed);
     assert_eq!(found.len(), RUNS);
     found.iter().zip(&expected).for_each(|(found, expected)| assert_eq!(found, expected));
@@ -134,7 +134,7 @@ fn settings_that_do_not_exist_are_refused_with_those_that_do() {
     finish(twice).fails(64, &["counts is given twice"]);
     fs::write(journal(&output), "something else\n").unwrap();
     let (_beside, trace) = made_up_trace();
-    finish(sweep(&[&trace], &output, &[])).fails(65, &["is no journal of a sweep", "--restart"]);
+    finish(sweep(&[&trace], &output, &[])).fails(65, &["is not a journal of a sweep", "--restart"]);
     assert_eq!(names(folder.path()), ["out.parquet.journal"], "nothing half-written");
 }
 
@@ -176,20 +176,24 @@ fn a_damaged_journal_loses_a_run_and_not_the_sweep() {
         fs::write(&journal_path, flipped).unwrap();
         let ran = finish(sweep(&[&trace], &output, &VARY)).ok();
         assert!(ran.stderr.contains(what), "{at}: {}", ran.stderr);
-        assert!(ran.stderr.contains(&format!("of {RUNS} runs were done already")), "{runs}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains(&format!("of {RUNS} runs are finished already")),
+            "{runs}: {}",
+            ran.stderr
+        );
         assert_eq!(rows(&output).len(), RUNS, "{what}");
         fs::remove_file(&output).unwrap();
     }
-    // Another sweep's runs are not taken for this one's, though the first line cannot tell.
+    // Runs of another sweep are not taken for this one's, though the first line is the same.
     let mut flipped = whole;
     flipped[20] ^= 1;
     fs::write(&journal_path, flipped).unwrap();
     let other = finish(sweep(&[&trace], &output, &["--vary", "era=freehold"]));
-    other.fails(65, &["is no journal of a sweep", "--restart"]);
+    other.fails(65, &["is not a journal of a sweep", "--restart"]);
 }
 
 #[test]
-fn a_mistyped_trace_replaces_nothing() {
+fn mistyped_trace_keeps_the_old_output() {
     let (folder, trace) = made_up_trace();
     let output = folder.path().join("out.parquet");
     finish(sweep(&[&trace], &output, &["--vary", "counts=on"])).ok();

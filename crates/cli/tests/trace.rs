@@ -1,4 +1,4 @@
-//! What is in a trace, in every form, and a trace compressed harder.
+//! `freehold trace`: contents in every format, and stronger compression.
 
 use crate::common::{events, names, run, sample, small_trace};
 

@@ -81,7 +81,7 @@ fn a_threshold_may_have_to_hold_for_a_while() {
 }
 
 #[test]
-fn a_command_that_is_killed_or_missing_is_told_apart() {
+fn killed_and_missing_commands_have_different_exit_codes() {
     let machine = Machine::new(0, 1);
     let mut killed = machine.command("--below blocks:9=5", &["sh", "-c", "kill -9 $$"]);
     assert_eq!(killed.status().unwrap().signal(), Some(9));
@@ -102,7 +102,7 @@ fn the_command_gets_the_signals_that_are_meant_for_it() {
 }
 
 #[test]
-fn what_can_never_come_is_refused() {
+fn impossible_thresholds_are_refused() {
     let machine = Machine::new(0, 1);
     machine.watch("--above blocks:9=1 --zone Movable", &["true"]).fails(64, &["no such zone", "zone Normal"]);
     machine.watch("--above pressure_some=1", &["true"]).fails(69, &["/proc/pressure/memory"]);

@@ -1,4 +1,4 @@
-//! What is written: links in the way, two writers of one file, writers that are ended, pipes.
+//! Output files: links at the path, two writers of one file, killed writers, pipes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -30,7 +30,7 @@ impl Waiting {
     fn start(folder: &Path, output: &Path, more: &[&str]) -> Self {
         let text = folder.join("text");
         fifo(&text);
-        // What whoever runs the tests ignores, as a script does for what it starts in the background, would be ignored here.
+        // A signal that the parent of the tests ignores, as a script does for its background jobs, would be ignored here.
         let mut command = Command::new("env");
         command.args(["--default-signal", env!("CARGO_BIN_EXE_freehold")]).args(import_args(&text, output));
         let child = command.args(more).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -149,7 +149,7 @@ fn a_folder_of_pictures_is_not_led_elsewhere() {
 }
 
 #[test]
-fn the_second_of_two_writers_is_told() {
+fn second_of_two_writers_is_refused() {
     let (folder, trace) = made_up_trace();
     let sub = folder.path().join("sub");
     fs::create_dir(&sub).unwrap();
@@ -175,7 +175,7 @@ fn the_second_of_two_writers_is_told() {
 }
 
 #[test]
-fn of_many_writers_at_once_one_writes() {
+fn one_of_many_writers_succeeds() {
     let (folder, trace) = made_up_trace();
     for round in 0..8 {
         let output = folder.path().join(format!("out{round}"));
@@ -195,7 +195,7 @@ fn of_many_writers_at_once_one_writes() {
 }
 
 #[test]
-fn a_file_that_comes_meanwhile_is_not_replaced() {
+fn file_created_meanwhile_is_not_replaced() {
     let folder = folder();
     let output = folder.path().join("out");
     let first = Waiting::start(folder.path(), &output, &[]);
@@ -206,7 +206,7 @@ fn a_file_that_comes_meanwhile_is_not_replaced() {
 }
 
 #[test]
-fn a_signal_leaves_nothing_and_what_was_there() {
+fn signal_keeps_the_old_file_and_leaves_no_partial_one() {
     for (signal, old) in [(Signal::INT, false), (Signal::TERM, true), (Signal::HUP, false)] {
         let folder = folder();
         let output = folder.path().join("out");
@@ -225,7 +225,7 @@ fn a_signal_leaves_nothing_and_what_was_there() {
 }
 
 #[test]
-fn an_abort_that_another_process_asks_for_is_not_told_as_want_of_memory() {
+fn abort_by_another_process_is_not_reported_as_lack_of_memory() {
     let folder = folder();
     let mut waiting = Waiting::start(folder.path(), &folder.path().join("out"), &[]);
     waiting.send(Signal::ABORT);
@@ -236,7 +236,7 @@ fn an_abort_that_another_process_asks_for_is_not_told_as_want_of_memory() {
 }
 
 #[test]
-fn a_signal_that_is_ignored_stays_so() {
+fn ignored_signals_stay_ignored() {
     let folder = folder();
     let output = folder.path().join("out");
     let text = folder.path().join("text");
@@ -252,7 +252,7 @@ fn a_signal_that_is_ignored_stays_so() {
 }
 
 #[test]
-fn what_a_killed_writer_leaves_the_next_one_takes_away() {
+fn next_writer_removes_the_rest_of_a_killed_one() {
     let (folder, trace) = made_up_trace();
     let sub = folder.path().join("sub");
     fs::create_dir(&sub).unwrap();
@@ -266,7 +266,7 @@ fn what_a_killed_writer_leaves_the_next_one_takes_away() {
     let ran = run(["trace", "repack", trace.to_str().unwrap(), "-o", output.to_str().unwrap()]).ok();
     assert!(ran.stderr.contains("removed ") && ran.stderr.contains("out.freehold-partial"), "{}", ran.stderr);
     assert_eq!(names(&sub), ["out"]);
-    // What is no file of a writer's is left alone.
+    // Files of other programs are kept.
     fs::create_dir(sub.join("out.freehold-partial")).unwrap();
     run(["trace", "repack", trace.to_str().unwrap(), "--force", "-o", output.to_str().unwrap()])
         .fails(74, &["out.freehold-partial is in the way", "remove it"]);
@@ -274,7 +274,7 @@ fn what_a_killed_writer_leaves_the_next_one_takes_away() {
 }
 
 #[test]
-fn an_input_is_not_replaced_by_what_is_made_of_it() {
+fn output_cannot_replace_the_input() {
     let (folder, trace) = made_up_trace();
     let before = fs::read(&trace).unwrap();
     let path = trace.display().to_string();
@@ -319,7 +319,7 @@ fn a_pipe_is_written_if_somebody_reads_it() {
     assert_eq!(ended(&mut alone), Some(74), "nobody reads");
     let mut said = String::new();
     alone.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("nobody reads from") && said.contains("start what reads from it first"), "{said}");
+    assert!(said.contains("no process reads from") && said.contains("start its reader first"), "{said}");
 
     let reader = pipe.clone();
     let read = thread::spawn(move || fs::read(reader).unwrap());
@@ -372,7 +372,7 @@ fn a_limit_of_files_is_an_error() {
 }
 
 #[test]
-fn without_memory_it_says_so_and_leaves_nothing() {
+fn lack_of_memory_is_reported_and_leaves_nothing() {
     let (folder, trace) = small_trace();
     let before = names(folder.path());
     let mut ended = 0;

@@ -1,4 +1,4 @@
-//! What `freehold blame` says of memory that is fragmented while it watches.
+//! The output of `freehold blame` for memory that is fragmented during its watch.
 
 use std::error::Error;
 use std::fs;

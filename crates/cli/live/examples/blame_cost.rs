@@ -1,4 +1,4 @@
-//! What the watch of `freehold blame` takes of a CPU: by what page faults take with it and without, and by its own account.
+//! The CPU time of the watch of `freehold blame`: page faults with and without it, and its own account.
 //!
 //! `cargo run -p freehold-cli --features live --example blame_cost -- FREEHOLD [ROUNDS [CALLS]]` as root: two processes have pages allocated and freed,
 //! CALLS a second together at most; the program FREEHOLD watches in every other window of three seconds. The kernel's account

@@ -1,8 +1,8 @@
-//! Holds the verdict's forecast of compaction against real compactions, over many fragmentations.
+//! Compares the verdict's forecast of compaction with real compactions, over many fragmentations.
 //!
 //! `cargo run --release -p freehold-cli --features live --example fragmentations -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root:
 //! for each way it fragments memory, has the program FREEHOLD `check --verify`, and prints what was promised, what
-//! was foretold at most, and what came. As a control it has FREEHOLD `check` twice before, as long apart as
+//! was predicted at most, and the result. As a control it has FREEHOLD `check` twice before, as long apart as
 //! readings are from compactions: what changes there is the machine's own doing, and no error.
 
 #[path = "../fragment/mod.rs"]
@@ -23,19 +23,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} MiB", question.mib);
     println!(
         "way                 seed  before  promised  at most  real  error %  drift %  compaction ms  migrated  \
-         check ms  types    gives up    cannot tell"
+         check ms  types    gives up    undecided"
     );
     let print = |name: &str, seed, row: &dyn Display| println!("{name:20}{seed:>4} {row}");
     let rows = question.for_each(|way, seed| measure(&question.program, way, question.mib, seed), print);
     summary("all runs", rows.iter());
-    let are_told = |row: &&Row| row.undecided.is_empty();
-    summary("told", rows.iter().filter(are_told));
-    summary("cannot tell", rows.iter().filter(|row| !are_told(row)));
+    let is_decided = |row: &&Row| row.undecided.is_empty();
+    summary("decided", rows.iter().filter(is_decided));
+    summary("undecided", rows.iter().filter(|row| !is_decided(row)));
     summary("more than 20000 pages migrated", rows.iter().filter(|row| row.migrated > 20_000));
     Ok(())
 }
 
-/// What one run told.
+/// The result of one run.
 struct Row {
     before: u64,
     promised: u64,
@@ -112,7 +112,7 @@ fn measure(program: &str, way: Way, mib: usize, seed: u64) -> Result<Row, Box<dy
     Ok(row)
 }
 
-/// What the program says, and how long it took, in milliseconds.
+/// Returns the output of the program, and its duration in milliseconds.
 fn check(program: &str, args: &[&str]) -> Result<(Value, u64), Box<dyn Error>> {
     let started = Instant::now();
     let ran = Command::new(program).args(args).output()?;
@@ -129,7 +129,7 @@ fn zones(report: &Value) -> Result<&Vec<Value>, Box<dyn Error>> {
 /// Free blocks after compaction, as the report promises them.
 fn promised(report: &Value) -> Result<u64, Box<dyn Error>> {
     let blocks = zones(report)?.iter().map(|zone| zone["compacted"].as_u64());
-    Ok(blocks.sum::<Option<u64>>().ok_or("nothing was foretold")?)
+    Ok(blocks.sum::<Option<u64>>().ok_or("nothing was predicted")?)
 }
 
 /// By how much `scored` is above `real`.

@@ -1,10 +1,10 @@
-//! Holds `freehold repair` against real memory, over many fragmentations.
+//! Compares the forecasts of `freehold repair` with real memory, over many fragmentations.
 //!
 //! `cargo run -p freehold-cli --features live --example repairs -- FREEHOLD [MIB [SEEDS [WAYS [listed]]]]` as root: for each way it
 //! fragments memory, sets a goal halfway between what is free and what reclaim and compaction promise, has the program
-//! FREEHOLD `repair` to it, and prints what was foretold and what came. Then it asks for more than the machine
+//! FREEHOLD `repair` to it, and prints the prediction and the result. Then it asks for more than the machine
 //! has, which must be refused before anything is changed. Other work on the machine is to keep off meanwhile.
-//! Before the goal is set, CPUs are asked to return what is on their lists, as they do by and by; with `listed`
+//! Before the goal is set, CPUs return the pages on their lists, as they do in time; with `listed`
 //! they are not.
 
 #[path = "../fragment/mod.rs"]
@@ -21,14 +21,14 @@ use serde_json::Value;
 /// A goal above everything: more blocks of 2 MiB than any machine has.
 const ABOVE: u64 = 1 << 40;
 
-/// How often CPUs are asked to return pages from their lists: each time some two thousand a list.
+/// How often CPUs return pages from their lists: each time some two thousand a list.
 const REFRESHES: u32 = 300;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let question = ForecastQuestion::read(2048)?;
     println!("{} MiB", question.mib);
     println!(
-        "| way | seed | now | both | goal | steps: foretold, came, ms, pages | now | exit | above everything |"
+        "| way | seed | now | both | goal | steps: predicted, observed, ms, pages | now | exit | above everything |"
     );
     println!("|---|---:|---:|---:|---:|---|---:|---|---|");
     let drained = question.word.as_deref() != Some("listed");
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn measure(program: &str, way: Way, mib: usize, seed: u64, drained: bool) -> Result<String, Box<dyn Error>> {
-    let _held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
+    let _fragmented = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
     rustix::fs::sync();
     for _ in 0..if drained { REFRESHES } else { 0 } {
         std::fs::read("/proc/sys/vm/stat_refresh")?;

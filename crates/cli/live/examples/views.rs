@@ -1,11 +1,11 @@
 //! Asks every view of a verdict for the same machine, over many fragmentations.
 //!
 //! `cargo run -p freehold-cli --features live --example views -- FREEHOLD [MIB [SEEDS [WAYS [brief]]]]` as root: for each way it fragments memory, and
-//! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by what its page is told, say
-//! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` is
-//! asked, and beside the first `check` a second one, as a control. At last `check --verify` tells what compaction makes. Other work
+//! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by the data of its page, say
+//! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` runs,
+//! and beside the first `check` a second one, as a control. At last `check --verify` measures what compaction makes. Other work
 //! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. With `brief`
-//! `serve` is not asked, which takes minutes for each. With `pairs` it prints whether a metrics file differs from a `check`
+//! `serve` is left out, which takes minutes for each. With `pairs` it prints whether a metrics file differs from a `check`
 //! more than two `check`s do: pairs of both kinds, in random order.
 
 #[path = "../fragment/mod.rs"]
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_mins(6);
 /// How many pairs of each kind.
 const PAIRS: usize = 40;
 
-/// How often pairs are dealt anew to tell chance.
+/// How many permutations of the pairs estimate noise.
 const DEALS: usize = 10_000;
 
 /// Free blocks now, after compaction, after reclaim and compaction, and the verdict's state.
@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!(
         "| way | seed | `check`, again | metrics file, `check` | `top`, `check` | `/metrics`, `check` | page, `check` | apart % | \
-         states | foretold, came |"
+         states | predicted, observed |"
     );
     println!("|---|---:|---|---|---|---|---|---|---|---|");
     let is_brief = question.word.as_deref() == Some("brief");
@@ -68,7 +68,7 @@ fn measure(
     (mib, seed): (usize, u64),
     is_brief: bool,
 ) -> Result<String, Box<dyn Error>> {
-    let _held = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
+    let _fragmented = (way.1)(&mut Random(seed), mib, &std::env::temp_dir())?;
     rustix::fs::sync();
     let checked = || checked(&check(program, &["check", "--json"])?);
     let beside = |said: Said| -> Result<(Said, Said), Box<dyn Error>> { Ok((said, checked()?)) };
@@ -100,10 +100,10 @@ fn measure(
     ))
 }
 
-/// Returns how far apart two `check`s are, and a metrics file and a `check`, and how likely chance does that.
+/// Returns how far apart two `check`s are, and a metrics file and a `check`, and the p-value of the difference.
 fn pairs(program: &str, way: Way, (mib, seed): (usize, u64)) -> Result<String, Box<dyn Error>> {
     let mut random = Random(seed);
-    let _held = (way.1)(&mut random, mib, &std::env::temp_dir())?;
+    let _fragmented = (way.1)(&mut random, mib, &std::env::temp_dir())?;
     let check = || checked(&check(program, &["check", "--json"])?);
     let file = || of_metrics(&said(program, &["snapshot", "--format", "metrics"])?);
     let mut found = [Vec::new(), Vec::new()];
@@ -153,7 +153,7 @@ fn check(program: &str, args: &[&str]) -> Result<Value, Box<dyn Error>> {
     Ok(serde_json::from_str(&said(program, args)?)?)
 }
 
-/// What a verdict in JSON says, `check`'s or the page's.
+/// Reads a verdict in JSON, of `check` or of the page.
 fn checked(report: &Value) -> Result<Said, Box<dyn Error>> {
     let supply = &report["supply"];
     let number = |name: &str| supply[name].as_u64().ok_or_else(|| format!("no {name} in {report}"));
@@ -162,7 +162,7 @@ fn checked(report: &Value) -> Result<Said, Box<dyn Error>> {
     Ok(Said { blocks, state: report["state"].as_str().unwrap_or_default().to_owned() })
 }
 
-/// What a text of metrics says of the smallest size.
+/// Reads the verdict of the smallest size from a text of metrics.
 fn of_metrics(text: &str) -> Result<Said, Box<dyn Error>> {
     let rows = || text.lines().filter_map(|row| row.rsplit_once(' '));
     let first = rows().find(|(name, _)| name.starts_with("freehold_verdict_blocks{"));
@@ -179,7 +179,7 @@ fn of_metrics(text: &str) -> Result<Said, Box<dyn Error>> {
     Ok(Said { blocks, state: state.to_owned() })
 }
 
-/// What `top` shows once it knows all pageblocks. It shows the state in words only.
+/// Reads the verdict from `top` after a scan of all pageblocks. `top` shows the state in words only.
 fn of_top(program: &str) -> Result<Said, Box<dyn Error>> {
     let socket = format!("freehold-views-{}", std::process::id());
     let tmux = |args: &[&str]| -> Result<String, Box<dyn Error>> {
@@ -260,7 +260,7 @@ impl Server {
         of_metrics(&text)
     }
 
-    /// What the page is told of the smallest size.
+    /// Returns the verdict of the smallest size that the page gets.
     fn page(&self) -> Result<Said, Box<dyn Error>> {
         let mut stream = TcpStream::connect(&self.address)?;
         write!(stream, "GET /events HTTP/1.1\r\nHost: {}\r\n\r\n", self.address)?;

@@ -22,8 +22,7 @@ pub(crate) struct Analyze {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// Also draw lifetimes.svg, lifetimes-cdf.svg and allocations.svg into this folder, which is made
-    /// where it is missing; older pictures of these names are replaced.
+    /// Also draw SVG pictures into this folder; older ones are replaced.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) svg: Option<PathBuf>,
 }

@@ -23,20 +23,20 @@ Example: freehold blame --duration 20 --rows 3";
 #[derive(Args, Debug)]
 #[command(after_help = BLAME_HELP)]
 pub(crate) struct Blame {
-    /// Watch allocations by BPF for this many seconds; 10 by default, 0 with `page_owner`. A command may end it earlier.
+    /// Seconds to watch allocations with BPF; 10 by default, 0 with `page_owner`.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
-    /// Sum up this dump of `page_owner` by pageblock and code, and read nothing else; `-` is stdin.
+    /// Summarize this dump of `page_owner` instead of the machine; `-` is stdin.
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["duration", "older", "size", "order", "node", "zone", "folded", "root", "sensor", "command"])]
     pub(crate) page_owner: Option<PathBuf>,
     /// Leave out pages that were allocated less than this many seconds ago.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS", default_value = "1")]
     pub(crate) older: Duration,
-    /// The size of the blocks, such as 64K, 2M or 1G; that of huge pages by default.
+    /// The block size, such as 64K, 2M or 1G; by default that of huge pages.
     #[arg(long, value_parser = parse_block_size, value_name = "SIZE", conflicts_with = "order")]
     pub(crate) size: Option<u64>,
-    /// The order of the blocks, instead of their size.
+    /// The block order, instead of the size.
     #[arg(long, value_parser = parse_order, value_name = "N")]
     pub(crate) order: Option<Order>,
     /// Only memory of this NUMA node.
@@ -45,21 +45,21 @@ pub(crate) struct Blame {
     /// Only memory of zones of this name, such as Normal.
     #[arg(long, value_name = "ZONE")]
     pub(crate) zone: Option<String>,
-    /// The most rows of a table.
+    /// The maximum number of rows of a table.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) rows: usize,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write stacks for a flame graph to this file, weighted by the blocks that each keeps.
+    /// Also write stacks for a flame graph to this file, weighted by blocks.
     #[arg(long, value_name = "FILE")]
     pub(crate) folded: Option<PathBuf>,
-    /// Replace the file that is there.
+    /// Replace the file if it exists.
     #[arg(long, requires = "folded")]
     pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// The command to run during the watch.
+    /// The command to run; the watch ends with it.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }

@@ -18,19 +18,19 @@ arguments or input that cannot be used.";
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CHECK_CODES)]
 pub(crate) struct Check {
-    /// How many blocks of which size, such as 2M=500, 64K=20 or 1G=4; 2M is one block, 500 are huge pages.
+    /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
     pub(crate) need: Need,
-    /// The order of a block, instead of its size: 9 is 2 MiB where a page is 4 KiB.
+    /// The block order, instead of the size: 9 is 2 MiB with pages of 4 KiB.
     #[arg(long, value_parser = parse_order, value_name = "N")]
     pub(crate) order: Option<Order>,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
-    /// Only memory of the nodes that this process may use, by its cpuset and memory policies.
+    /// Only memory of nodes that this process may use (cpuset, memory policy).
     #[arg(long, value_name = "PID", conflicts_with = "for_cgroup")]
     pub(crate) for_pid: Option<u32>,
-    /// Only memory of the nodes that this cgroup may use, such as system.slice, by its cpuset.
+    /// Only memory of nodes that this cgroup may use, such as system.slice.
     #[arg(long, value_name = "CGROUP")]
     pub(crate) for_cgroup: Option<PathBuf>,
     /// Only memory of zones of this name, such as Normal.
@@ -42,10 +42,10 @@ pub(crate) struct Check {
     /// Compact all memory, and compare the forecast with the result (needs root).
     #[arg(long, conflicts_with = "root")]
     pub(crate) verify: bool,
-    /// Read a random sample of memory for about a second, and print confidence intervals.
+    /// Sample memory for about a second, and print confidence intervals.
     #[arg(long, conflicts_with = "verify")]
     pub(crate) quick: bool,
-    /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
+    /// The page size of the machine below --root, such as 64K, if not in its files.
     #[arg(long, value_parser = parse_page_size, value_name = "SIZE", requires = "root")]
     pub(crate) page_size: Option<u64>,
     #[command(flatten)]
@@ -60,11 +60,11 @@ impl Check {
     }
 }
 
-/// What is given back when the process that took it ends; `check --verify` and `repair` start it.
+/// A setting to restore when the parent process ends; `check --verify` and `repair` start it.
 #[derive(Args, Debug)]
 pub(crate) struct GiveBack {
     /// The file.
     pub(crate) file: PathBuf,
-    /// The number that it is to hold again.
+    /// The number to restore.
     pub(crate) number: u64,
 }

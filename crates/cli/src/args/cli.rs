@@ -43,36 +43,37 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Replay a trace through one era, in depth.
     Replay(Replay),
-    /// Show the requests of a trace: orders, types, lifetimes, callers, bursts, mixed pageblocks.
+    /// Show the requests of a trace: orders, types, lifetimes, callers, bursts.
     #[command(long_about = analyze::LONG_ABOUT)]
     Analyze(Analyze),
-    /// Show which types take blocks from which, at which orders, and which task, from a trace or from a text.
+    /// Count fallbacks between migratetypes by type, order and task.
     #[command(long_about = fallbacks::LONG_ABOUT)]
     Fallbacks(Fallbacks),
-    /// Replay traces with every combination of settings, and write all measures as one Parquet file.
+    /// Replay traces with every combination of settings into one Parquet file.
     #[command(long_about = sweep::LONG_ABOUT)]
     Sweep(Sweep),
-    /// Predict the effect of a setting from recordings, and compare it with observations.
+    /// Predict the effect of a setting from recordings, and compare with observations.
     #[command(long_about = predict::LONG_ABOUT)]
     Predict(Predict),
     /// Record this machine's page allocator into a trace (needs root).
     Record(Record),
     /// Convert the output of ftrace, trace-cmd, perf or bpftrace into a trace.
     Import(Import),
-    /// Check whether this machine can provide blocks of a size now, after compaction, or not at all.
+    /// Check whether blocks of a size are available now, after compaction, or not.
     Check(Check),
-    /// Show which unmovable pages keep blocks from becoming free, and the code that allocated them (needs root).
+    /// Show which unmovable pages pin blocks, and their code (needs root).
     Blame(Blame),
     /// Show what changed between two snapshots of free memory.
     #[command(long_about = diff::LONG_ABOUT)]
     Diff(Diff),
-    /// Explain why an allocation failed, from the kernel's report: `dmesg | freehold explain`.
+    /// Explain why an allocation failed: `dmesg
+    /// freehold explain`.
     #[command(long_about = explain::LONG_ABOUT)]
     Explain(Explain),
-    /// Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
+    /// Make free blocks of a size by reclaim and compaction (needs root).
     #[command(long_about = repair::LONG_ABOUT)]
     Repair(Repair),
-    /// Look into a trace.
+    /// Show, compress or anonymize a trace.
     #[command(subcommand)]
     Trace(Trace),
     /// Print this machine's free blocks in the kernel's formats, or as JSON.
@@ -89,7 +90,7 @@ pub(crate) enum Command {
     /// Write to one of the kernel's files; `repair` starts it.
     #[command(hide = true)]
     KernelWrite(KernelWrite),
-    /// Commands for those who develop with Freehold.
+    /// Commands for developers.
     #[command(subcommand)]
     Dev(Dev),
 }

@@ -12,7 +12,7 @@ use freehold_lab::sweep::{self, Knob, Value};
 pub(crate) struct Input {
     /// The trace.
     pub(crate) trace: PathBuf,
-    /// Use what is readable of a trace that ends in the middle of a record.
+    /// Use the readable part of a truncated trace.
     #[arg(long)]
     pub(crate) partial: bool,
 }

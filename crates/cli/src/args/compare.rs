@@ -12,27 +12,27 @@ pub(crate) struct Compare {
     /// The traces.
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Use what is readable of a trace that ends in the middle of a record.
+    /// Use the readable part of a truncated trace.
     #[arg(long)]
     pub(crate) partial: bool,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// Print every table and finding instead of one screen, and what each system and rule does alone.
+    /// Print every table and finding, and the effect of each system and rule alone.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Replay only the era nearest to each trace's kernel, and compare the replay with the machine.
+    /// Replay only the nearest era, and compare the replay with the machine.
     #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "replicates"])]
     pub(crate) trust: bool,
     /// Replays of each era for lock hold times, of which the shortest counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) timing_rounds: u32,
-    /// Replays of each era with jittered daemon wake-ups, for standard deviations; 3 to 8 by default.
+    /// Replays of each era with jittered daemon wake-ups; 3 to 8 by default.
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) replicates: Option<u32>,
-    /// Also write a page with every table and chart, which needs no network.
+    /// Also write a self-contained page with every table and chart.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Also write the page, its pictures (SVG), tables (CSV) and figures (CSV, JSON, Parquet) into a new folder.
+    /// Also write the page, pictures, tables and figures into a new folder.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
     /// Replace the page if it exists.

@@ -22,7 +22,7 @@ pub(crate) struct Diff {
     pub(crate) before: PathBuf,
     /// The second snapshot.
     pub(crate) after: PathBuf,
-    /// The size of a page, such as 64K, if the snapshots do not say it.
+    /// The page size, such as 64K, if the snapshots do not contain it.
     #[arg(long, value_parser = parse_page_size, value_name = "SIZE")]
     pub(crate) page_size: Option<u64>,
     /// Print JSON.

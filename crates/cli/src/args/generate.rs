@@ -11,7 +11,7 @@ use super::common::{parse_era, parse_size};
 #[derive(Args, Debug)]
 #[command(after_help = "The same seed and options give the same trace, byte for byte.")]
 pub(crate) struct Generate {
-    /// Which workload.
+    /// The workload.
     #[arg(value_parser = [PossibleValue::new("mmap-read").help(
         "Readers of mapped files fill the page cache of a fragmented memory"
     )], value_name = "WORKLOAD")]
@@ -22,10 +22,10 @@ pub(crate) struct Generate {
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Another seed, another trace.
+    /// The seed of the random numbers.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
-    /// Which generation of the allocator the machine has.
+    /// The era of the machine's allocator.
     #[arg(long, value_parser = parse_era, default_value = "linux-6.12", value_name = "ERA")]
     pub(crate) era: Era,
     /// Memory of the machine, such as 512MiB or 4GiB.

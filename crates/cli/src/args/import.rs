@@ -9,27 +9,27 @@ use super::common::NewTrace;
 
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// Text of ftrace, trace-cmd report, perf script or freehold.bt, also as .xz or .zst; or a perf.data.
+    /// A text of ftrace, trace-cmd, perf or bpftrace (plain, .xz, .zst), or perf.data.
     pub(crate) source: PathBuf,
-    /// /proc/zoneinfo as it was at the start.
+    /// A copy of /proc/zoneinfo from the start.
     #[arg(long, value_name = "FILE")]
     pub(crate) zoneinfo: PathBuf,
-    /// /proc/pagetypeinfo as it was at the start.
+    /// A copy of /proc/pagetypeinfo from the start.
     #[arg(long, value_name = "FILE")]
     pub(crate) pagetypeinfo: PathBuf,
-    /// /proc/kpageflags as it was at the start.
+    /// A copy of /proc/kpageflags from the start.
     #[arg(long, value_name = "FILE")]
     pub(crate) kpageflags: Option<PathBuf>,
-    /// /proc/pagetypeinfo as it was at the end.
+    /// A copy of /proc/pagetypeinfo from the end.
     #[arg(long, value_name = "FILE")]
     pub(crate) pagetypeinfo_end: Option<PathBuf>,
-    /// The `uname -r` of the recorded machine, which selects the era for comparisons; a perf.data contains it.
+    /// The `uname -r` of the recorded machine, which selects the era; perf.data has it.
     #[arg(long, default_value = "", hide_default_value = true, value_name = "RELEASE")]
     pub(crate) kernel_release: String,
     /// How frame numbers without 0x are read in a text.
     #[arg(long, value_enum, default_value_t = Radix::Auto)]
     pub(crate) pfn_radix: Radix,
-    /// The size of the recorded machine's pages, `getconf PAGESIZE`; a perf.data contains it.
+    /// The page size of the recorded machine (`getconf PAGESIZE`); perf.data has it.
     #[arg(long, value_enum, default_value_t = PageSize::Kib4)]
     pub(crate) page_size: PageSize,
     #[command(flatten)]
@@ -63,7 +63,7 @@ impl PageSize {
 /// How frame numbers without 0x are read.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Radix {
-    /// By their looks.
+    /// Detected from the text.
     Auto,
     /// As decimal numbers, which kernels before 5.8 print.
     Decimal,

@@ -14,6 +14,6 @@ pub(crate) struct Completions {
 
 #[derive(Args, Debug)]
 pub(crate) struct Man {
-    /// The folder, which is made if it is not there.
+    /// The folder; it is created if missing.
     pub(crate) folder: PathBuf,
 }

@@ -12,19 +12,19 @@ use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 use super::common::parse_seconds;
 use super::page_size::parse_page_size;
 
-/// Which machine is read, and how.
+/// The machine to read, and the sensor.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Sensing {
     /// The source of the numbers of free blocks.
     #[arg(long, value_enum, default_value_t = SensorChoice::Auto)]
     pub(crate) sensor: SensorChoice,
-    /// Read the files of a machine below this folder instead of this machine's. `check` and `snapshot` also take a bug report, a
-    /// tar archive of a support tool, or one of the files.
+    /// Read the files below this folder instead of this machine's; `check` and `snapshot`
+    /// also accept a bug report, a tar archive or one of the files.
     #[arg(long, value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
 }
 
-/// What free blocks are read from.
+/// The source of the free blocks.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SensorChoice {
     /// BPF where it works, otherwise /proc.
@@ -53,22 +53,22 @@ pub(crate) struct Snapshot {
     /// The format of the output.
     #[arg(long, value_enum, default_value_t = SnapshotFormat::Pagetypeinfo)]
     pub(crate) format: SnapshotFormat,
-    /// The size of a page of the machine below --root, such as 64K, if its files do not say it.
+    /// The page size of the machine below --root, such as 64K, if not in its files.
     #[arg(long, value_parser = parse_page_size, value_name = "SIZE", requires = "root")]
     pub(crate) page_size: Option<u64>,
-    /// Print numbers above 100 000 as they are, where the kernel prints >100000.
+    /// Print numbers above 100 000 in full, not as >100000.
     #[arg(long)]
     pub(crate) exact: bool,
-    /// Write this file instead of standard output. With --format metrics its name ends in .prom.
+    /// Write this file, not standard output; for metrics its name ends in .prom.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace the output if it exists.
     #[arg(long, requires = "output")]
     pub(crate) force: bool,
-    /// Repeat every so many seconds, at least 0.01; JSON then has one line each time.
+    /// Repeat at this interval in seconds, at least 0.01; JSON has one line each time.
     #[arg(long, visible_alias = "interval", value_parser = parse_unseen_interval, value_name = "SECONDS")]
     pub(crate) follow: Option<Duration>,
-    /// With --format metrics, every series, by zone, order and migratetype, too.
+    /// With --format metrics: all series, also by zone, order and migratetype.
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -95,7 +95,7 @@ pub(crate) enum SnapshotFormat {
     Pagetypeinfo,
     /// As /proc/buddyinfo.
     Buddyinfo,
-    /// Everything that is known, with the indices.
+    /// All values, with the indices.
     Json,
     /// As `/metrics` of `freehold serve`, in Prometheus's classic text format.
     Metrics,
@@ -106,10 +106,10 @@ pub(crate) enum SnapshotFormat {
 pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// Wait until a number is above a value; all that are given must hold at once.
+    /// Wait until a metric is above a value; all conditions must hold at once.
     #[arg(long, value_name = "METRIC=VALUE", required_unless_present = "below")]
     pub(crate) above: Vec<Threshold>,
-    /// Wait until a number is below a value; all that are given must hold at once.
+    /// Wait until a metric is below a value; all conditions must hold at once.
     #[arg(long, value_name = "METRIC=VALUE")]
     pub(crate) below: Vec<Threshold>,
     /// Only zones of this name; otherwise all zones together.
@@ -121,7 +121,7 @@ pub(crate) struct Watch {
     /// Seconds between two samples, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
-    /// The number of seconds that the condition must be true before the command runs.
+    /// Seconds for which the condition must hold before the command runs.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
     /// Give up after this many seconds, with exit code 124.
@@ -133,15 +133,15 @@ pub(crate) struct Watch {
 }
 
 const WATCH_HELP: &str = "\
-Metrics: unusable_index:ORDER (0 to 1), extfrag_index:ORDER (0 to 1; no value while the order is there),
-blocks:ORDER (what the free blocks of that order and above make up), free_pages,
+Metrics: unusable_index:ORDER (0 to 1), extfrag_index:ORDER (0 to 1; no value while a block of the order is free),
+blocks:ORDER (blocks of that order, also those in larger free blocks), free_pages,
 verdict (on one huge page, of all zones: 0 available now, 1 only after compaction or reclaim, 2 not before
 memory is freed; needs root),
 pressure_some, pressure_full (percent of the last ten seconds).
 
-The command takes the place of freehold, and finds what was measured in FREEHOLD_REASON.
+The command replaces freehold; FREEHOLD_REASON contains the measured values.
 Exit codes: the command's; 0 without a command;
-124 when --timeout passed first; 126 when the command cannot be started; otherwise as elsewhere.";
+124 after --timeout; 126 if the command cannot start; otherwise see `freehold --help`.";
 
 #[derive(Args, Debug)]
 pub(crate) struct Top {
@@ -150,12 +150,12 @@ pub(crate) struct Top {
     /// Seconds between two samples, 0.1 to 60; the keys + and - change it.
     #[arg(long, value_parser = parse_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
-    /// When there are colours.
+    /// When to use colours.
     #[arg(long, alias = "color", value_enum, default_value_t = ColourChoice::Auto, value_name = "WHEN")]
     pub(crate) colour: ColourChoice,
 }
 
-/// When there are colours.
+/// When to use colours.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ColourChoice {
     /// Unless `NO_COLOR` is set or the terminal has none.
@@ -186,17 +186,17 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
-    /// The address to listen on; other machines can only reach one that is not a loopback address.
+    /// The address to listen on; other machines cannot reach a loopback address.
     #[arg(long, value_parser = parse_listen, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9321")]
     pub(crate) listen: SocketAddr,
-    /// Seconds from one sample to the next, at least 0.01.
+    /// Seconds between two samples, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
-    /// Serve only the text of /proc/pagetypeinfo, on this Unix socket; BPF reads it for each client.
+    /// Serve only the text of /proc/pagetypeinfo, read by BPF, on this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["listen", "interval", "web_config"])]
     pub(crate) socket: Option<PathBuf>,
-    /// TLS and passwords, as Prometheus's exporter toolkit has them in its --web.config.file: `tls_server_config`,
-    /// `basic_auth_users`. A file that changes is read anew.
+    /// A file with TLS keys and passwords, as --web.config.file of Prometheus's exporters;
+    /// it is read again when it changes.
     #[arg(long, value_name = "FILE")]
     pub(crate) web_config: Option<PathBuf>,
 }

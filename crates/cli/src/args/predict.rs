@@ -18,25 +18,25 @@ Use about five recordings a side. A difference counts only if its 99 % confidenc
 
 #[derive(Args, Debug)]
 pub(crate) struct Predict {
-    /// Recordings of one work under one setting.
+    /// Recordings of one workload under one setting.
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// A setting and its new value, such as era=linux-7.3 or counts=on; `freehold sweep --help` lists them.
+    /// The setting and its new value, such as era=linux-7.3; see `freehold sweep -h`.
     #[arg(long, required = true, value_parser = parse_set, value_name = "SETTING=VALUE")]
     pub(crate) set: Vec<(Knob, Value)>,
-    /// Recordings of the same work under the change.
+    /// Recordings of the same workload with the change.
     #[arg(long, num_args = 1.., value_name = "TRACE")]
     pub(crate) against: Vec<PathBuf>,
-    /// Replays of each recording, without and with the change, with jittered daemon wake-ups.
+    /// Replays of each recording with jittered daemon wake-ups.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) replicates: u32,
-    /// The time that moving a page takes, in nanoseconds. The default is what each recording shows, or 4000.
+    /// Nanoseconds to move a page; by default as each recording shows, or 4000.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), value_name = "NS")]
     pub(crate) page_move_ns: Option<u64>,
-    /// Use what is readable of a trace that ends in the middle of a record.
+    /// Use the readable part of a truncated trace.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// Replays at the same time; as many as there are processors where not given.
+    /// Parallel replays; by default one for each processor.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
     pub(crate) threads: Option<u16>,
     /// Print every measure, and why some are undecided.

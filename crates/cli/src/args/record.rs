@@ -20,30 +20,30 @@ pub(crate) struct Record {
     /// Stop before the trace is larger than this, such as 500MB or 64MiB.
     #[arg(long, value_parser = parse_trace_size, value_name = "SIZE", conflicts_with = "ring")]
     pub(crate) max_size: Option<u64>,
-    /// Stop after this many events; those until the end is read are kept as well.
+    /// Stop after this many events; those that arrive meanwhile are kept, too.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_events: Option<u64>,
-    /// Keep the last seconds in memory only, and write them when the recording ends.
+    /// Keep the last seconds in memory, and write them when the recording ends.
     #[arg(long, value_parser = parse_ring, value_name = "SECONDS")]
     pub(crate) ring: Option<Duration>,
-    /// How much memory the ring may take; less time is kept where it does not suffice.
+    /// The memory limit of the ring; if it is too small, less time is kept.
     #[arg(long, value_parser = parse_trace_size, value_name = "SIZE", default_value = "256MB", requires = "ring")]
     pub(crate) ring_memory: u64,
     #[command(flatten)]
     pub(crate) until: Triggers,
-    /// Run the command N times without and N times with recording, and say what recording costs it.
+    /// Run the command N times with and N times without recording, and compare.
     #[arg(
         long, value_name = "N", requires = "command", value_parser = clap::value_parser!(u32).range(1..=1000),
         conflicts_with_all = ["duration", "max_size", "max_events", "ring", "Triggers"]
     )]
     pub(crate) measure_effect: Option<u32>,
-    /// What to record; kmem, and when compaction begins and ends, is recorded in any case.
+    /// The events to record; kmem and the bounds of compaction are always recorded.
     #[arg(
         long, value_enum, value_delimiter = ',', value_name = "GROUPS",
         default_values_t = [Events::Kmem, Events::Compaction, Events::Vmscan, Events::PageIsolation, Events::Cma]
     )]
     pub(crate) events: Vec<Events>,
-    /// Ring buffer of each CPU in KiB.
+    /// The ring buffer of each CPU, in KiB.
     #[arg(long, value_name = "KIB", value_parser = clap::value_parser!(u64).range(16..=16_777_216))]
     pub(crate) buffer: Option<u64>,
     /// Also record refills and drains of per-CPU lists.
@@ -51,39 +51,39 @@ pub(crate) struct Record {
     pub(crate) detail: bool,
     #[command(flatten)]
     pub(crate) snapshots: Snapshots,
-    /// What to run; without a command, record until Ctrl-C.
+    /// The command to run; without one, record until Ctrl-C.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
-/// What the snapshots leave out.
+/// Parts of the snapshots to leave out.
 #[derive(Args, Debug)]
 pub(crate) struct Snapshots {
-    /// Do not read what each frame is used for.
+    /// Do not read the use of each frame.
     #[arg(long)]
     pub(crate) no_occupancy: bool,
-    /// Do not read the free memory block by block, which a build with BPF does at the start and at the end.
+    /// Do not read free memory block by block, as builds with BPF do.
     #[arg(long)]
     pub(crate) no_exact: bool,
 }
 
-/// What ends a recording; any of these does.
+/// Triggers, each of which ends a recording.
 #[derive(Args, Debug, Default)]
 #[group(multiple = true)]
 pub(crate) struct Triggers {
     /// Stop when a request of this order or a larger one fails.
     #[arg(long = "until-failure", value_parser = parse_order, value_name = "ORDER")]
     pub(crate) failure: Option<Order>,
-    /// Stop when a number is above a value (looked at once a second).
+    /// Stop when a metric is above a value (checked once a second).
     #[arg(long = "until-above", value_name = "METRIC=VALUE")]
     pub(crate) above: Vec<Threshold>,
-    /// Stop when a number is below a value (looked at once a second).
+    /// Stop when a metric is below a value (checked once a second).
     #[arg(long = "until-below", value_name = "METRIC=VALUE")]
     pub(crate) below: Vec<Threshold>,
-    /// Of --until-above and --until-below: only zones of this name; otherwise all zones together.
+    /// For --until-above and --until-below: only zones of this name.
     #[arg(long, value_name = "NAME")]
     pub(crate) zone: Option<String>,
-    /// Of --until-above and --until-below: only zones of this node.
+    /// For --until-above and --until-below: only zones of this node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
 }
@@ -93,11 +93,11 @@ pub(crate) struct Triggers {
 pub(crate) enum Events {
     /// Allocations, frees and fallbacks: all that a replay needs.
     Kmem,
-    /// What the scanners of compaction take, and what is moved.
+    /// Pages that the scanners of compaction isolate, and pages that it moves.
     Compaction,
     /// Direct reclaim, kswapd, and scans of the inactive lists.
     Vmscan,
-    /// Ranges that are to be isolated.
+    /// Ranges of pages that are to be isolated.
     #[value(name = "page_isolation")]
     PageIsolation,
     /// Allocations from CMA areas.

@@ -10,7 +10,7 @@ use super::monitor::Sensing;
 use super::need::Need;
 
 pub(super) const LONG_ABOUT: &str = "\
-Make blocks of a size: by write-back, dropped page cache and compaction, no more than needed (needs root).
+Make free blocks of a size by reclaim and compaction (needs root).
 
 `repair` takes the cheapest steps that suffice according to `freehold check`. After each step it compares forecast \
 and result, and it stops when there are enough blocks. If no step helps, it changes nothing and names the owners of \
@@ -24,23 +24,22 @@ Exit codes: 0 enough blocks are free; 1 nothing was done and the plan would suff
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub(crate) struct Repair {
-    /// How many blocks of which size, such as 2M=500 or 64K=20; 2M is one block, 500 are huge pages.
+    /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
     pub(crate) need: Need,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
-    /// Only memory of zones of this name, such as Normal. Whole nodes are compacted all the same.
+    /// Only zones of this name, such as Normal; compaction still covers whole nodes.
     #[arg(long, value_name = "ZONE")]
     pub(crate) zone: Option<String>,
-    /// Compact in parts that last this long at most, such as 50ms, with as long a pause after each;
-    /// without it in one go.
+    /// Compact in parts of at most this time, such as 50ms, with pauses as long.
     #[arg(long, value_parser = parse_budget, value_name = "TIME")]
     pub(crate) stall_budget: Option<Duration>,
     /// Print the plan and change nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Do it without asking.
+    /// Do not ask for confirmation.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     /// Print JSON.
@@ -50,15 +49,15 @@ pub(crate) struct Repair {
     pub(crate) sensing: Sensing,
 }
 
-/// What a process of its own writes for `repair`, which may kill it.
+/// A write to a kernel file, done by a child process that `repair` may kill.
 #[derive(Args, Debug)]
 pub(crate) struct KernelWrite {
     /// The CPU on which it writes.
     #[arg(long)]
     pub(crate) cpu: Option<u32>,
-    /// The file; without a text everything that is dirty is written back instead.
+    /// The file; without a text all dirty pages are written back instead.
     pub(crate) file: PathBuf,
-    /// What is written to it.
+    /// The text to write to the file.
     pub(crate) text: Option<String>,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Replay {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// Which generation of the allocator.
+    /// The era of the allocator.
     #[arg(long, value_parser = parse_era, value_name = "ERA")]
     pub(crate) era: Era,
     /// Turn one of the four systems on.
@@ -20,10 +20,10 @@ pub(crate) struct Replay {
     /// Turn one of the four systems off.
     #[arg(long = "without", value_parser = parse_switch, value_name = "SYSTEM")]
     pub(crate) without: Vec<Switch>,
-    /// Print the state at the end as /proc/pagetypeinfo would.
+    /// Print the final state in the format of /proc/pagetypeinfo.
     #[arg(long, conflicts_with_all = ["json", "csv"])]
     pub(crate) pagetypeinfo: bool,
-    /// Replays, of which lock hold times are the least of each hold.
+    /// Replays for lock hold times; the shortest time of each hold counts.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) timing_rounds: u32,
 }

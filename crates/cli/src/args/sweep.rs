@@ -37,10 +37,10 @@ pub(crate) struct Sweep {
     /// The traces.
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
-    /// Use what is readable of a trace that ends in the middle of a record.
+    /// Use the readable part of a truncated trace.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// A setting and its values, such as counts=on,off; may be given several times.
+    /// A setting and its values, such as counts=on,off; may be repeated.
     #[arg(long, value_parser = parse_vary, value_name = "SETTING=VALUE,…")]
     pub(crate) vary: Vec<Vary>,
     /// The Parquet file to write.
@@ -49,13 +49,13 @@ pub(crate) struct Sweep {
     /// Replace the file if it exists.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Start anew instead of going on where a sweep stopped; its finished runs are thrown away.
+    /// Start again, and discard the finished runs of a stopped sweep.
     #[arg(long)]
     pub(crate) restart: bool,
-    /// Replays of each run with jittered daemon wake-ups, for means and standard deviations; 1 for none.
+    /// Replays of each run with jittered daemon wake-ups; 1 gives no deviations.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=i64::from(freehold_lab::MOST_SHIFTS)), value_name = "N")]
     pub(crate) replicates: u32,
-    /// Replays at the same time; as many as there are processors where not given.
+    /// Parallel replays; by default one for each processor.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024), value_name = "N")]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

@@ -11,16 +11,16 @@ const MOST_BLUR: Duration = Duration::from_hours(1);
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Trace {
-    /// What is in a trace, and where it comes from.
+    /// Show the contents and the origin of a trace.
     Info(TraceInfo),
-    /// The first events of a trace.
+    /// Show the first events of a trace.
     Head(TraceHead),
     /// Compress a trace harder.
     Repack(TraceRepack),
-    /// Write a trace without texts, pids and dates, with the same results of `compare`.
+    /// Remove texts, pids and dates from a trace; `compare` gives the same results.
     ///
-    /// Texts go, tasks get new numbers, and times are blurred. Frames, CPUs, sizes and requests stay: docs/guide/anonymize.md
-    /// says what a trace still tells.
+    /// The command removes texts, renumbers tasks and blurs times. It keeps frames, CPUs, sizes
+    /// and requests. docs/guide/anonymize.md lists what a trace still reveals.
     Anonymize(TraceAnonymize),
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct TraceHead {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) form: Form,
-    /// How many events.
+    /// The number of events.
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) events: u64,
 }
@@ -60,10 +60,10 @@ pub(crate) struct TraceAnonymize {
     pub(crate) input: Input,
     #[command(flatten)]
     pub(crate) made: NewTrace,
-    /// Move the time of an event by at most this, such as 500us or 1ms; their order stays.
+    /// The largest shift of an event's time, such as 500us; the order stays.
     #[arg(long, value_parser = parse_blur, default_value = "1ms", value_name = "TIME")]
     pub(crate) blur: Duration,
-    /// The seed of the blur, to repeat it; keep it secret, as it narrows the blur. A new one each time by default.
+    /// The seed of the blur, random by default; keep it secret, as it weakens the blur.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }

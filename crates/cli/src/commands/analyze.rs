@@ -34,7 +34,7 @@ fn draw(analysis: &Analysis, folder: &Path) -> Result<(), Failure> {
         return new.keep();
     }
     if !folder.is_dir() {
-        let what = anyhow!("{} exists and is no folder; name a folder", folder.display());
+        let what = anyhow!("{} exists and is not a folder; name a folder", folder.display());
         return Err(Failure::new(Cause::Usage, what));
     }
     let mut written = Vec::new();

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::args::{Input, NewTrace};
 
-    /// What goes wrong with the events.
+    /// A fault injected into the events.
     type Fault = fn(&mut Vec<Event>);
 
     /// Makes the trace to share, with a fault in its events.

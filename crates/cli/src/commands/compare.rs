@@ -17,7 +17,7 @@ use crate::output::{self, FinishedFile, FinishedFolder, csv};
 /// The load below which a machine is quiet enough to time lock holds.
 const QUIET: f64 = 0.25;
 
-/// What `--json` prints for each trace if there are several.
+/// The JSON of each trace if there are several.
 #[derive(Serialize)]
 struct OfSeveral {
     trace: String,
@@ -174,7 +174,7 @@ fn provenance(args: &Compare) -> Provenance {
     let unoptimised = if environment.optimised { "" } else { ", not optimised" };
     let partial = if args.partial { " --partial" } else { "" };
     let replicates = args.replicates.map(|replays| format!(" --replicates {replays}")).unwrap_or_default();
-    let busy = if environment.load < QUIET { "" } else { "; the machine had other work" };
+    let busy = if environment.load < QUIET { "" } else { "; the machine was busy" };
     Provenance {
         program: format!("freehold {}{of}{unoptimised}", environment.version),
         machine: format!(
@@ -204,7 +204,7 @@ fn full(loaded: &Loaded, comparison: &Comparison) -> String {
         text += "\n\n";
     }
     if !comparison.times {
-        text += "Lock holds have no times: this machine had other work.\n\n";
+        text += "Lock hold times are missing: this machine was busy.\n\n";
     }
     for sentence in comparison.sentences() {
         // Writing to a `String` cannot fail.

@@ -22,7 +22,10 @@ pub(crate) fn run(args: &Generate) -> Result<(), Failure> {
     let (_, generation) = write(&plan, &mut file, WriteOptions::new(&name))?;
     file.keep()?;
     let seconds = generation.time_ns as f64 / 1e9;
-    output::note(&format!("{name}: {} events in {seconds:.1} s of made-up time", grouped(generation.events)));
+    output::note(&format!(
+        "{name}: {} events in {seconds:.1} s of simulated time",
+        grouped(generation.events)
+    ));
     Ok(())
 }
 

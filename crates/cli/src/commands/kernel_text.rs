@@ -53,7 +53,7 @@ impl TextReader {
         if !std::mem::replace(&mut self.has_noted, true) {
             output::note(match free.source {
                 Source::Bpf => {
-                    "freehold: the number of pageblocks by type is left out: this kernel does not tell where it \
+                    "freehold: the number of pageblocks by type is left out: this kernel does not show where it \
                      keeps their types; `--sensor procfs` reads it with the zone lock held"
                 }
                 _ => "freehold: the number of pageblocks by type is left out, as the file lacks it",
@@ -77,8 +77,8 @@ impl TextReader {
         }
         let from = free.source.name();
         let remedy = match free.source {
-            Source::Bpf => "ask for `--format buddyinfo`",
-            Source::Pagetypeinfo | Source::Buddyinfo => "run as root, or ask for `--format buddyinfo`",
+            Source::Bpf => "use `--format buddyinfo`",
+            Source::Pagetypeinfo | Source::Buddyinfo => "run as root, or use `--format buddyinfo`",
         };
         Failure::new(
             Cause::Machine,

@@ -19,7 +19,7 @@ pub(super) fn effect_lines(effect: &ObserverEffect) -> [String; 2] {
     let ObserverEffect { runs, with, without } = effect;
     [
         line(
-            &format!("the command took, medians and quartiles of {runs} runs each"),
+            &format!("time of the command, median and quartiles of {runs} runs each"),
             with.wall_ns,
             without.wall_ns,
             effect.wall_slowdown(),

@@ -8,7 +8,7 @@ use crate::args::Cli;
 use crate::exit::{CODES, Failure};
 use crate::output;
 
-/// What the page begins with.
+/// The start of the page.
 const HEAD: &str = "\
 # Commands, options and exit codes
 

@@ -75,8 +75,8 @@ impl RepairLock {
                     |pid| format!("process {pid}{}", name_of(pid)),
                 );
                 return Ok(Err(machine(anyhow!(
-                    "{holder} repairs this machine's memory at this moment, or tries what can be made. Wait until it \
-                     has ended ({})",
+                    "{holder} repairs this machine's memory, or verifies a forecast. Wait until it has \
+                     ended ({})",
                     path.display()
                 ))));
             }

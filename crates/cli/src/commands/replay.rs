@@ -8,7 +8,7 @@ use crate::exit::Failure;
 use crate::load;
 use crate::output::{self, csv};
 
-/// What `--json` prints.
+/// The JSON of a replay.
 #[derive(Serialize)]
 struct Report<'a> {
     start: &'a freehold_lab::StartReport,

@@ -96,7 +96,7 @@ pub(super) fn request(
 fn allowed_nodes(args: &BlockNeed, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
     if let Some(pid) = args.for_pid {
         let found = nodes_of_process(root, pid)
-            .with_context(|| format!("process {pid} cannot be looked at; give a process that runs"))
+            .with_context(|| format!("process {pid} cannot be read; name a running process"))
             .map_err(refused)?;
         return Ok((Some(found.nodes), found.without_policies));
     }
@@ -127,7 +127,7 @@ fn refuse_cut_columns(root: &Path, bytes: u64, page_bytes: u64) -> Result<(), Fa
     let cut = read_free_lists(root).ok().and_then(|lists| lists.cut_at());
     match cut {
         Some(order) if bytes > page_bytes << order => Err(refused(anyhow!(
-            "the numbers of blocks above order {order} are unknown: the columns of {} end there. Ask for a smaller size \
+            "the numbers of blocks above order {order} are unknown: the columns of {} end there. Request a smaller size \
              (--order 0 to {order}), or copy the whole file",
             root.join("proc/pagetypeinfo").display()
         ))),

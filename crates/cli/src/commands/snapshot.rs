@@ -130,7 +130,7 @@ fn write(path: &Path, force: bool, text: &str) -> Result<(), Failure> {
     file.keep()
 }
 
-/// Whether the file could not be written the last time.
+/// The time since which the file cannot be written.
 #[derive(Default)]
 struct Trouble {
     since: Option<Instant>,
@@ -147,7 +147,7 @@ impl Trouble {
             }
             (Err(failure), None) => {
                 self.since = Some(Instant::now());
-                output::note(&format!("freehold: {failure}; it is tried again"));
+                output::note(&format!("freehold: {failure}; trying again"));
             }
             (Ok(()), None) | (Err(_), Some(_)) => {}
         }

@@ -96,7 +96,7 @@ fn start_text(exact: &ExactPart) -> String {
         }
         ExactPart::Missing { missing } => {
             let why = if missing.is_empty() { "it was not read block by block" } else { missing };
-            format!("a replay fits it, and makes up the order of the lists: {why}")
+            format!("a replay fits it, and guesses the order of the lists: {why}")
         }
     }
 }

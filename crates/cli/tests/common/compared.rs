@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::{folder, run, sample};
 
-/// What `freehold compare` prints of a trace, and what it writes beside that.
+/// The output of `freehold compare` for a trace, and its files.
 pub(crate) struct Compared {
-    /// What it prints: the answer in short, or every table with `--csv`.
+    /// The printed text: the summary, or every table with `--csv`.
     pub(crate) printed: String,
-    /// What `report.json` has of the trace; its `comparison` is what `--json` prints.
+    /// The trace in `report.json`; its `comparison` equals the output of `--json`.
     pub(crate) trace: Value,
     /// The page.
     pub(crate) page: String,
@@ -29,9 +29,9 @@ impl Compared {
     }
 }
 
-/// The longest trace, replayed with the daemons' looks shifted as often as by default.
+/// The longest trace, with as many replicates (jittered daemon wake-ups) as by default.
 ///
-/// What is printed is what the command prints without `--out`: `the_answer_in_short_is_the_same_beside_a_folder` holds that.
+/// The text equals that without `--out`; `summary_is_the_same_with_an_output_folder` checks this.
 pub(crate) static C_BUILD: LazyLock<Compared> =
     LazyLock::new(|| Compared::new("c-build.arrows", &["--timing-rounds", "1"]));
 

@@ -51,16 +51,17 @@ pub(crate) fn each_command_copes(start: impl Fn() -> Command, root: &Path, file:
         "watch --above free_pages=1",
     ] {
         let ran = run_on(start(), root, words);
-        let told = format!("{words}, {} {how}: {:?}\n{}{}", file.display(), ran.code, ran.stdout, ran.stderr);
+        let context =
+            format!("{words}, {} {how}: {:?}\n{}{}", file.display(), ran.code, ran.stdout, ran.stderr);
         let code = ran.code.expect("an exit code");
         if is_needed && code != 0 {
             let name = file.file_name().expect("a name").to_string_lossy().into_owned();
             assert!(
                 matches!(code, 2 | 3) && format!("{}{}", ran.stdout, ran.stderr).contains(&name),
-                "{told}"
+                "{context}"
             );
         } else {
-            assert!(if words.starts_with("check") { code <= 3 } else { code == 0 }, "{told}");
+            assert!(if words.starts_with("check") { code <= 3 } else { code == 0 }, "{context}");
         }
     }
 }

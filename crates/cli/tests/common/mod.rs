@@ -1,4 +1,4 @@
-//! Runs the binary as a user does, and looks at all that a user sees.
+//! Runs the binary as a user does, and checks all that a user sees.
 #![allow(dead_code, reason = "each of the two test programs uses a part of it")]
 
 pub(crate) mod compared;
@@ -18,7 +18,7 @@ use serde_json::Value;
 /// The names of the eras, in the order of their columns.
 pub(crate) const ERAS: [&str; 5] = ["linux-6.1", "linux-6.12", "linux-7.3", "linux-7.3-counts", "freehold"];
 
-/// What a run of the binary left.
+/// The result of a run of the binary.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,

@@ -1,4 +1,4 @@
-//! What every comparison has: rows for every era, and an answer that fits a screen.
+//! Checks of every comparison: rows for every era, and a summary that fits a screen.
 
 use std::fs;
 use std::path::Path;
@@ -91,10 +91,10 @@ pub(crate) fn assert_fits_a_screen(text: &str) {
     }
 }
 
-/// Holds what is printed of a trace against a screen.
+/// Checks that the output for a trace fits a screen.
 #[track_caller]
 pub(crate) fn assert_answer_fits_a_screen(trace: &str) {
-    // The least that tells chance: each replay more makes no line longer or shorter by more than a digit.
+    // The least number of replicates that shows noise. One more changes no line by more than a digit.
     assert_fits_a_screen(&run(["compare", trace, "--replicates", "2"]).ok().stdout);
 }
 

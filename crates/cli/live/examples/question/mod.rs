@@ -1,4 +1,4 @@
-//! What the examples that fragment memory are asked: `FREEHOLD [MIB [SEEDS [WAYS [WORD]]]]`. SEEDS is a
+//! The command line of the examples that fragment memory: `FREEHOLD [MIB [SEEDS [WAYS [WORD]]]]`. SEEDS is a
 //! number or a range such as 1-3, WAYS names with commas between, or `all`.
 
 use std::error::Error;
@@ -11,13 +11,13 @@ use crate::fragment::{WAYS, Way, allow_descriptors};
 /// How long the machine is left alone between two runs.
 const REST: Duration = Duration::from_millis(500);
 
-/// A program to hold against real memory, and how memory is to be fragmented for it.
+/// A program to compare with real memory, and how memory is to be fragmented for it.
 pub(crate) struct ForecastQuestion {
     /// The freehold binary.
     pub(crate) program: String,
     /// How much memory to fragment, in MiB.
     pub(crate) mib: usize,
-    /// What decides the random numbers: the first seed and the last.
+    /// The first and the last seed of the random numbers.
     seeds: (u64, u64),
     /// Names of ways with commas between, or `all`.
     ways: String,

@@ -1,4 +1,4 @@
-//! Who allocated the pages: of `page_owner`, of a watch, or of both.
+//! The code that allocated the pages, from `page_owner`, a watch, or both.
 
 use std::path::Path;
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Made {
                 made.watched = Some(watched);
             }
             _ if is_requested => {
-                notes.push("allocations are not watched: that takes BPF on the running machine".to_owned());
+                notes.push("allocations are not watched: this needs BPF on the running machine".to_owned());
                 watching::only_run(most, &args.command)?;
                 made.has_waited = true;
             }

@@ -1,4 +1,4 @@
-//! `freehold blame`: who keeps blocks of memory from becoming free.
+//! `freehold blame`: the pages and the code that pin blocks of memory.
 //!
 //! `watching.rs` watches allocations for a time, `allocations.rs` collects what is known of them, `report.rs` prints.
 //! `owner_dump.rs` sums up a pasted dump instead.
@@ -170,7 +170,7 @@ fn read_unmovable(
     Ok((map, unmovable))
 }
 
-/// What was in use before the watch.
+/// The memory in use before the watch.
 struct Counted(Vec<AllocationSite>);
 
 impl Counted {

@@ -1,4 +1,4 @@
-//! What the command says.
+//! The report of the command.
 
 use std::fmt::Write;
 
@@ -13,23 +13,23 @@ use serde::Serialize;
 pub(super) struct Report {
     #[serde(flatten)]
     pub(super) blame: Blame,
-    /// What nobody keeps.
+    /// Blocks that contain only movable pages.
     pub(super) movable: MovableOnly,
     /// The size of a block.
     pub(super) block_bytes: u64,
-    /// True if the kernel keeps who allocated each page.
+    /// True if the kernel records the code that allocated each page.
     pub(super) page_owner: bool,
-    /// What the kernel counts by code, if it does.
+    /// The kernel's account by code, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) code_in_use: Option<CodeInUse>,
     /// The watch, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) watch: Option<WatchReport>,
-    /// What could not be read.
+    /// Files that could not be read.
     pub(super) notes: Vec<String>,
 }
 
-/// What a watch saw and took.
+/// The results and the cost of a watch.
 #[derive(Serialize)]
 pub(super) struct WatchReport {
     seconds: f64,
@@ -86,7 +86,7 @@ impl Report {
                 let lost = grouped(watch.lost + watch.without_stack);
                 let _ = writeln!(
                     text,
-                    "There was no room for {lost} of the allocations; watch for a shorter time."
+                    "{lost} allocations did not fit into the table; watch for a shorter time."
                 );
             }
         }

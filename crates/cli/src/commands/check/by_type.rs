@@ -22,7 +22,7 @@ pub(super) fn without_watermarks(verdict: &mut Verdict) {
     verdict.exit_code = State::Unknown.exit_code();
     verdict.action = None;
     verdict.reason = vec![format!(
-        "{} free blocks of {} (order {}), {} needed; which of them the watermarks leave to a request is unknown, as zoneinfo is \
+        "{} free blocks of {} (order {}), {} needed; how many of them the watermarks allow is unknown, as zoneinfo is \
          missing. Copy /proc/zoneinfo, too",
         verdict.supply.now,
         SizeText(request.block_bytes),

@@ -1,4 +1,4 @@
-//! What the command found, and its words.
+//! The report of the command, and its text.
 
 use freehold_monitor::verdict::Verdict;
 use serde::Serialize;
@@ -9,14 +9,14 @@ use super::try_pool::PoolTrial;
 /// A verdict, and the result of its verification.
 #[derive(Serialize)]
 pub(super) struct Report {
-    /// Where the pageblocks' migratetypes come from: `bpf`, or `inferred` from the pages that they
+    /// The source of the pageblocks' migratetypes: `bpf`, or `inferred` from the pages that they
     /// hold.
     pub(super) types: &'static str,
-    /// Where the free blocks come from.
+    /// The source of the free blocks.
     pub(super) free_from: &'static str,
     #[serde(flatten)]
     pub(super) verdict: Verdict,
-    /// What is assumed of a copied machine, and where its files contradict each other.
+    /// Assumptions about a copied machine, and contradictions in its files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub(super) fn text(report: &Report) -> String {
     match tried {
         Some(Tried::Compaction(tried)) => {
             lines.push(format!(
-                "Tried: {} free blocks before, {} promised and {} at most, {} after {} ms of compaction ({:+.1} %).",
+                "Verified: {} free blocks before; predicted {} to {}, observed {} after {} ms of compaction ({:+.1} %).",
                 tried.before,
                 tried.predicted,
                 tried.at_most,

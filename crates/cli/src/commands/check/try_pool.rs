@@ -49,7 +49,7 @@ impl PoolTrial {
     pub(super) fn words(&self) -> String {
         let early = if self.interrupted { ", before a signal ended it" } else { "" };
         format!(
-            "Verified: {} pages requested, {} free before; predicted {} to {}, actual {} after {} ms{early} \
+            "Verified: {} pages requested, {} free before; predicted {} to {}, observed {} after {} ms{early} \
              ({:+.1} %); the pool has its old size again.",
             self.request,
             self.before,

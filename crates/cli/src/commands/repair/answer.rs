@@ -8,7 +8,7 @@ use super::outcome::Ending;
 pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
     let free = free(&verdict.request, now);
     match ending {
-        Ending::Enough => format!("DONE: nothing was to be done: {free}."),
+        Ending::Enough => format!("DONE: nothing to do: {free}."),
         Ending::Done => format!("DONE: {free}."),
         Ending::Planned => format!("PLANNED: {free}. {}.", action(verdict)),
         Ending::Declined => format!("NOT DONE: {free}. {}.", action(verdict)),
@@ -22,7 +22,7 @@ pub(super) fn answer(verdict: &Verdict, ending: Ending, now: u64) -> String {
 /// Returns the answer where `observed` blocks were enough after the last step, and others took some of them.
 pub(super) fn taken(request: &BlockRequest, observed: u64, now: u64) -> String {
     format!(
-        "CANNOT: {}; {observed} were free after the last step, and other work has taken some since. Run it again, or ask for \
+        "CANNOT: {}; {observed} were free after the last step, and other tasks have taken some since. Run it again, or request \
          more than are needed.",
         free(request, now)
     )
@@ -32,8 +32,7 @@ pub(super) fn taken(request: &BlockRequest, observed: u64, now: u64) -> String {
 fn free(request: &BlockRequest, now: u64) -> String {
     let (wanted, size) = (request.blocks, SizeText(request.block_bytes));
     let are = if now == 1 { format!("block of {size} is") } else { format!("blocks of {size} are") };
-    let were = if wanted == 1 { "was" } else { "were" };
-    format!("{now} {are} free now, {wanted} {were} requested")
+    format!("{now} {are} free now, {wanted} requested")
 }
 
 fn action(verdict: &Verdict) -> &str {
@@ -44,14 +43,14 @@ fn action(verdict: &Verdict) -> &str {
 fn cannot(verdict: &Verdict) -> String {
     if let RepairPlan::Pool { .. } = verdict.plan {
         return format!(
-            "blocks above the buddy allocator's largest are made only for a request. {}",
+            "blocks larger than the buddy allocator's largest are made only on request. {}",
             action(verdict)
         );
     }
     if let RepairPlan::Steps { steps } = &verdict.plan {
         let predicted = steps.last().map_or(0, |step| step.predicted);
         if steps.last().is_some_and(|step| step.perhaps) {
-            return format!("{predicted} may still be made at most, and did not come");
+            return format!("at most {predicted} were predicted, and they did not become free");
         }
         return format!(
             "{predicted} more were predicted, and did not become free: compaction ends where it meets page cache that others \
@@ -60,7 +59,7 @@ fn cannot(verdict: &Verdict) -> String {
     }
     let supply = &verdict.supply;
     let most = supply.after_reclaim_and_compaction.unwrap_or(supply.now);
-    format!("{most} are the most that reclaim and compaction promise. {}", action(verdict))
+    format!("reclaim and compaction provide at most {most}. {}", action(verdict))
 }
 
 #[cfg(test)]
@@ -79,7 +78,7 @@ mod tests {
             zone: None,
         };
         let answer = taken(&request, 1811, 1779);
-        let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 were requested; 1811 were free after the last step, and";
+        let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 requested; 1811 were free after the last step, and";
         assert!(answer.starts_with(starts), "{answer}");
     }
 }

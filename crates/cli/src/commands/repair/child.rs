@@ -30,7 +30,7 @@ const LEAD: Duration = Duration::from_millis(10);
 /// How a write ended.
 #[derive(Debug)]
 pub(super) enum End {
-    /// The kernel has done what it was requested.
+    /// The kernel has done the request.
     Done,
     /// The child was killed.
     Stopped,
@@ -42,7 +42,7 @@ pub(super) enum End {
 pub(super) struct KernelJob<'a> {
     /// The file; without a text everything dirty is written back instead.
     pub(super) file: &'a Path,
-    /// What is written.
+    /// The text to write.
     pub(super) text: Option<&'a str>,
     /// The CPU on which the kernel works.
     pub(super) cpu: Option<u32>,

@@ -20,14 +20,14 @@ const FRUITLESS_PARTS: u32 = 20;
 /// The longest pause between parts.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What compaction took.
+/// The cost of compaction.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Compacting {
     /// Parts in which it ran.
     pub(super) parts: u64,
     /// The longest part.
     pub(super) longest: Duration,
-    /// True if parts brought nothing before the kernel had compacted all.
+    /// True if parts freed nothing before the kernel had compacted all.
     pub(super) gave_up: bool,
 }
 

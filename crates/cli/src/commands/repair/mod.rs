@@ -76,7 +76,7 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
     if args.dry_run {
         return Ok(untouched(verdict, Ending::Planned));
     }
-    if !args.yes && !is_wanted(&text::plan(steps).join("\n"))? {
+    if !args.yes && !is_confirmed(&text::plan(steps).join("\n"))? {
         return Ok(untouched(verdict, Ending::Declined));
     }
     let mut worker = Worker::new(&args.sensing, &request, args.stall_budget, readings, ended_by_signal());
@@ -113,11 +113,12 @@ fn untouched(verdict: Verdict, ending: Ending) -> Outcome {
 /// Shows the plan and asks whether it is to be carried out. Returns true if it is.
 ///
 /// # Errors
-/// If there is nobody to ask.
-fn is_wanted(plan: &str) -> Result<bool, Failure> {
+/// If there is no terminal for the confirmation.
+fn is_confirmed(plan: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        let error =
-            anyhow!("there is no terminal to ask on. Give --yes to do it, or --dry-run to see the plan");
+        let error = anyhow!(
+            "there is no terminal for the confirmation. Use --yes to repair, or --dry-run to see the plan"
+        );
         return Err(Failure::new(Cause::Usage, error));
     }
     for row in plan.lines() {

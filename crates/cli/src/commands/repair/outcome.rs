@@ -1,4 +1,4 @@
-//! What a repair did, and where that leaves the machine.
+//! The steps of a repair, and the state of the machine after them.
 
 use freehold_monitor::verdict::{BlockRequest, RepairPlan, RepairStep};
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub(super) struct DoneStep {
     /// The longest part, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) longest_part_ms: Option<f64>,
-    /// True if parts brought nothing before the kernel had compacted all.
+    /// True if parts freed nothing before the kernel had compacted all.
     pub(super) gave_up: bool,
     /// True if all clean page cache was dropped, as the kernel takes no amount.
     pub(super) dropped_all: bool,
@@ -70,7 +70,7 @@ pub(super) struct DoneStep {
     pub(super) others_waited_ms: Option<f64>,
 }
 
-/// What a repair did.
+/// The outcome of a repair.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Outcome {
     pub(super) ending: Ending,
@@ -82,13 +82,13 @@ pub(super) struct Outcome {
     pub(super) before: u64,
     /// Blocks that requests can have now.
     pub(super) now: u64,
-    /// What was planned at first.
+    /// The first plan.
     pub(super) plan: RepairPlan,
-    /// What was done.
+    /// The steps taken.
     pub(super) steps: Vec<DoneStep>,
-    /// Who must let go of memory, if nothing else helps.
+    /// The owners of the memory to free, if no step helps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) relief: Vec<String>,
-    /// What could not be read.
+    /// Files that could not be read.
     pub(super) missing: Vec<String>,
 }

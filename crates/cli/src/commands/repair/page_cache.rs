@@ -13,7 +13,7 @@ const CHUNK_BYTES: u64 = 64 << 20;
 /// The file that drops all clean page cache when `1` is written to it.
 const DROP_CACHES: &str = "proc/sys/vm/drop_caches";
 
-/// What dropping brought.
+/// The result of a drop.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Dropped {
     /// Pages by which page cache became smaller.

@@ -109,11 +109,11 @@ fn may_help(step: &RepairStep, done: &[DoneStep]) -> bool {
     let tried = &done[since..];
     let same: Vec<_> = tried.iter().filter(|done| kind(&done.step.work) == kind(&step.work)).collect();
     let writes = matches!(step.work, RepairWork::WriteBack { .. });
-    let in_vain = |last: &&DoneStep| {
+    let gained_nothing = |last: &&DoneStep| {
         !writes && last.observed <= last.before && last.pages_dropped == 0 && last.pages_migrated == 0
     };
     let most = if matches!(step.work, RepairWork::DrainLists { .. }) { 1 } else { MAX_ATTEMPTS_PER_STEP };
-    done.len() < MOST_STEPS && same.len() < most && !same.last().is_some_and(in_vain)
+    done.len() < MOST_STEPS && same.len() < most && !same.last().is_some_and(gained_nothing)
 }
 
 fn carry_out_one(
@@ -199,8 +199,8 @@ mod tests {
         let steps = [drop(), compact()].map(|work| RepairStep { work, predicted: 9, perhaps: false });
         assert_eq!(to_do(&steps, &[]), Some((0, false)));
         assert_eq!(to_do(&steps, &[done(drop(), 0)]), Some((1, false)), "compaction loses nothing");
-        let in_vain = [done(drop(), 0), done(compact(), 0)];
-        assert_eq!(to_do(&steps, &in_vain), Some((0, true)));
+        let gained_nothing = [done(drop(), 0), done(compact(), 0)];
+        assert_eq!(to_do(&steps, &gained_nothing), Some((0, true)));
         let mut whole = done(drop(), 0);
         whole.dropped_all = true;
         let after = [done(compact(), 0), whole, done(compact(), 0)];

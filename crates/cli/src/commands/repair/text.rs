@@ -4,7 +4,7 @@ use freehold_monitor::verdict::{RepairPlan, RepairStep, RepairWork};
 
 use super::outcome::{DoneStep, Outcome};
 
-/// Formats the outcome: the answer first, then the steps, then who must let go.
+/// Formats the outcome: the answer first, then the steps, then the owners of the memory.
 pub(super) fn outcome(outcome: &Outcome) -> String {
     let mut lines = vec![outcome.answer.clone()];
     match &outcome.plan {
@@ -75,7 +75,9 @@ fn remarks(steps: &[DoneStep]) -> Vec<String> {
     let mut remarks = Vec::new();
     let any = |is_true: fn(&DoneStep) -> bool| steps.iter().any(is_true);
     if any(|step| step.stopped_early) {
-        remarks.push("* stopped as there were enough; the forecast is of the whole step.".to_owned());
+        remarks.push(
+            "* stopped early, with enough blocks free; the prediction is for the whole step.".to_owned(),
+        );
     }
     let parts = steps.iter().filter_map(|step| Some((step.parts?, step.longest_part_ms?)));
     let in_parts = parts.filter(|&(parts, _)| parts > 1);
@@ -84,20 +86,20 @@ fn remarks(steps: &[DoneStep]) -> Vec<String> {
     }
     if any(|step| step.gave_up) {
         remarks.push(
-            "Parts of compaction brought nothing: the kernel begins each at the zone's start. Give a longer \
+            "Parts of compaction freed nothing: the kernel begins each at the zone's start. Use a longer \
              --stall-budget, or none."
                 .to_owned(),
         );
     }
     if any(|step| step.dropped_all) {
         remarks.push(
-            "All clean page cache was dropped: this kernel has no file that takes an amount, or it did not \
-             suffice."
+            "All clean page cache was dropped: this kernel cannot drop a given amount, or the amount did \
+             not suffice."
                 .to_owned(),
         );
     }
     if let Some(waited) = steps.iter().filter_map(|step| step.others_waited_ms).reduce(|all, one| all + one) {
-        remarks.push(format!("During compaction others waited {waited:.1} ms for memory (pressure, some)."));
+        remarks.push(format!("During compaction other tasks waited {waited:.1} ms for memory (PSI some)."));
     }
     remarks
 }
@@ -131,8 +133,8 @@ mod tests {
             starts,
             [
                 "Compacted in 5 parts, the longest of 12.0 ms.",
-                "Parts of compaction brought nothing",
-                "During compaction others waited 3.5 ms for memory (pressure, some)."
+                "Parts of compaction freed nothing",
+                "During compaction other tasks waited 3.5 ms for memory (PSI some)."
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! What carries out a repair: the machine, the request, and what ends a step early.
+//! The worker of a repair: the machine, the request, and the reasons to end a step early.
 
 use std::io;
 use std::path::Path;

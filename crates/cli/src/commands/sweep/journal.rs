@@ -160,9 +160,9 @@ impl Journal {
     fn unwritable(&self, error: io::Error) -> Failure {
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull => {
-                "make room on the device and start the same sweep again: it goes on"
+                "make room on the device and start the same sweep again to continue"
             }
-            _ => "start the same sweep again: it goes on",
+            _ => "start the same sweep again to continue",
         };
         let what = format!("{} cannot be written; {remedy}", self.path.display());
         Failure::new(Cause::Output, anyhow::Error::new(error).context(what))
@@ -170,8 +170,9 @@ impl Journal {
 
     fn unreadable(&self, why: &str) -> Failure {
         let path = self.path.display();
-        let what =
-            anyhow!("{path} is no journal of a sweep: {why}; start anew with --restart, which replaces it");
+        let what = anyhow!(
+            "{path} is not a journal of a sweep: {why}; start anew with --restart, which replaces it"
+        );
         Failure::new(Cause::Data, what)
     }
 

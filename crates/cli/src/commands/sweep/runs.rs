@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Sweep) -> Result<(), Failure> {
     let done = journal.rows.len();
     if done > 0 {
         output::note(&format!(
-            "freehold: {} of {} runs were done already",
+            "freehold: {} of {} runs are finished already",
             grouped(done as u64),
             grouped(all as u64)
         ));

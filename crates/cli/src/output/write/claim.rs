@@ -28,7 +28,7 @@ pub(super) struct Claim {
     replaces: bool,
 }
 
-/// What a signal that ends this process does to a file.
+/// The effect of a fatal signal on a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnSignal {
     Keep,

@@ -41,14 +41,14 @@ impl FinishedFolder {
         let place = match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
             Ok(true) => return refuse("exists and is not empty"),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return refuse("exists and is no folder");
+                return refuse("exists and is not a folder");
             }
             // A symbolic link stays, and the empty folder behind it is replaced.
             Ok(false) => fs::canonicalize(path).map_err(|error| cannot_create(path, error))?,
             Err(_) if fs::symlink_metadata(path).is_ok() => {
-                return refuse("exists and cannot be looked into");
+                return refuse("exists and cannot be read");
             }
-            Err(_) if path.file_name().is_none() => return refuse("is no name"),
+            Err(_) if path.file_name().is_none() => return refuse("is not a name"),
             Err(_) => path.to_owned(),
         };
         litter::survive_file_limit();

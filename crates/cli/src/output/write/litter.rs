@@ -1,4 +1,4 @@
-//! What a signal that ends this process must not leave behind.
+//! Partial files, which a fatal signal must remove.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-/// What is not complete yet: files and folders of this process.
+/// Incomplete files and folders of this process.
 static LITTER: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Begins something unfinished at `path` by `make`. If SIGINT, SIGTERM or SIGHUP ends this process, it is removed first;

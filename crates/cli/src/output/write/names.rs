@@ -82,7 +82,7 @@ pub(crate) fn unnamed_file(beside: &Path) -> io::Result<File> {
     if let Ok(file) = OpenOptions::new().write(true).custom_flags(nameless).mode(0o600).open(&folder) {
         return Ok(file);
     }
-    // File systems that cannot do that: a name that nobody can predict, for a moment.
+    // File systems that cannot do that: a random name, for a moment.
     let path = folder.join(format!(".freehold-{:016x}", RandomState::new().hash_one(beside)));
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
     fs::remove_file(&path)?;

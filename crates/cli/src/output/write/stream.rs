@@ -17,7 +17,7 @@ use crate::exit::{Cause, Failure};
 /// Opens a stream for writing. If it `is_open` already, as standard output, that is written where it stands.
 ///
 /// # Errors
-/// If it is a pipe that nobody reads; it does not wait for a reader.
+/// If it is a pipe without a reader; the call does not wait for one.
 pub(super) fn open(target: &Target, is_open: bool) -> Result<File, Failure> {
     let path = if is_open { &target.named } else { &target.place };
     let own = if is_open { own(path) } else { None };
@@ -44,7 +44,7 @@ fn open_anew(path: &Path, is_open: bool) -> Result<File, Failure> {
     let flags = flags.bits() as i32;
     let file = match OpenOptions::new().write(true).custom_flags(flags).open(path) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::NXIO) => {
-            let what = anyhow!("nobody reads from {}; start what reads from it first", path.display());
+            let what = anyhow!("no process reads from {}; start its reader first", path.display());
             return Err(Failure::new(Cause::Output, what));
         }
         other => other.map_err(|error| cannot_create(path, error))?,
@@ -59,7 +59,7 @@ fn open_anew(path: &Path, is_open: bool) -> Result<File, Failure> {
 /// Returns an error of writing to a stream. A reader that has gone is an error, unlike that of standard output.
 pub(super) fn error(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::BrokenPipe {
-        return io::Error::other("nobody reads from it any more");
+        return io::Error::other("its reader has ended");
     }
     error
 }

@@ -1,4 +1,4 @@
-//! What lies where a file shall be written.
+//! The file that exists at the path of an output.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -24,7 +24,7 @@ pub(super) struct Target {
     pub(super) there: There,
 }
 
-/// What lies at a place.
+/// The kind of file at a path.
 pub(super) enum There {
     Nothing,
     /// A file that may be replaced.
