@@ -174,7 +174,7 @@ fn verdict_is_by_node_and_respects_allowed_nodes() {
     status("5").expect("a file");
     fs::remove_file(proc.join("7/numa_maps")).expect("a file");
     check(root.path(), "--for-pid 7").fails(3, &["process 7 may use only nodes without memory (5)"]);
-    check(root.path(), "--for-pid 8").fails(3, &["process 8", "give a process that runs"]);
+    check(root.path(), "--for-pid 8").fails(3, &["process 8", "name a running process"]);
     check(root.path(), "--for-cgroup db").fails(3, &["cpuset.mems.effective", "below /sys/fs/cgroup"]);
 }
 

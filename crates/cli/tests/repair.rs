@@ -134,7 +134,7 @@ fn repair_makes_no_contiguous_ranges() {
     let root = machine([ANON, SLAB, SLAB, SLAB, CACHE, CACHE, CACHE, CACHE]);
     let ran = repair(root.path(), "--dry-run --need 8M");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
-    for text in ["CANNOT: ", "made only for a request", "hugepages-8192kB/nr_hugepages", "1 expected"] {
+    for text in ["CANNOT: ", "made only on request", "hugepages-8192kB/nr_hugepages", "1 expected"] {
         assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
     }
 }

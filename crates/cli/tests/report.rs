@@ -165,7 +165,7 @@ fn failed_report_leaves_no_partial_files() {
     compare(&[trace, "--html", &at("report.html")]).fails(64, &["report.html", "exists", "--force"]);
     compare(&[trace, "--html", &at("missing/report.html")]).fails(74, &["make its folder first"]);
     compare(&[trace, "--out", &at("full")]).fails(64, &["full", "not empty", "name a folder"]);
-    compare(&[trace, "--out", &at("bad.arrows")]).fails(64, &["is no folder"]);
+    compare(&[trace, "--out", &at("bad.arrows")]).fails(64, &["is not a folder"]);
     compare(&[trace, "--out", &at("missing/out")]).fails(74, &["make its folder first"]);
     for (bad, code) in [("bad.arrows", 65), ("cut.arrows", 65), ("missing.arrows", 66)] {
         let (page, out) = (at("new.html"), at("new"));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::{folder, run, sample};
+use super::{finish, folder, freehold};
 
 /// The output of `freehold compare` for a trace, and its files.
 pub(crate) struct Compared {
@@ -21,8 +21,12 @@ impl Compared {
     fn new(trace: &str, options: &[&str]) -> Self {
         let folder = folder();
         let out = folder.path().join("out");
-        let args = ["compare", &sample(trace), "--out", out.to_str().expect("UTF-8")];
-        let printed = run(args.iter().chain(options)).ok().stdout;
+        let trace = format!("traces/{trace}");
+        let args = ["compare", &trace, "--out", out.to_str().expect("UTF-8")];
+        // From the root, as a user runs it: the first line has the path, and what fits on the screen depends on it.
+        let mut command = freehold(args.iter().chain(options));
+        command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let printed = finish(command).ok().stdout;
         let text = |name: &str| fs::read_to_string(out.join(name)).expect("a file of the report");
         let report: Value = serde_json::from_str(&text("report.json")).expect("JSON");
         Self { printed, trace: report["traces"][0].clone(), page: text("report.html") }

@@ -52,11 +52,11 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
             )
         )),
         State::NotBeforeFreed => shown.push(format!(
-            "{blocks} cannot be {} before memory is freed or the machine reboots: {} are free now, {}, {}",
+            "{blocks} {}: {} are free now, {}, {}",
             if supply.after_reclaim_and_compaction_at_most < Some(verdict.request.blocks) {
-                "had"
+                "cannot be had before memory is freed or the machine reboots"
             } else {
-                "promised"
+                "are not guaranteed"
             },
             supply.now,
             after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
