@@ -43,9 +43,9 @@ mod tests {
     #[test]
     fn links_are_resolved_from_their_document() {
         let from = |link| resolve(Path::new("docs/evidence/trust.md"), link);
-        assert_eq!(from("tried.md"), Some("docs/design/tried.md".into()));
-        assert_eq!(from("../README.md"), Some("README.md".into()));
-        assert_eq!(from("../../other"), None);
+        assert_eq!(from("tried.md"), Some("docs/evidence/tried.md".into()));
+        assert_eq!(from("../../README.md"), Some("README.md".into()));
+        assert_eq!(from("../../../other"), None);
         assert_eq!(from("/etc/passwd"), None);
     }
 }

@@ -158,6 +158,6 @@ mod tests {
         scratch.write("linux.deb", "abd").unwrap();
         let error = check_sum(&package, of_abc).unwrap_err().to_string();
         assert!(error.contains("linux.deb has the SHA-256 a52d159f"), "{error}");
-        assert!(error.contains(&format!("not {of_abc}")), "{error}");
+        assert!(error.contains(&format!("instead of {of_abc} and is not used")), "{error}");
     }
 }
