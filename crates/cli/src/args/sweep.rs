@@ -27,7 +27,7 @@ fn knobs() -> String {
     format!(
         "What can be varied:\n{lines}\nThe era is the one nearest to the recorded kernel where it is not varied. \
          min_free_kbytes and watermark_scale_factor set the watermarks and the bounds of per-CPU lists as the \
-         kernel does.\n\nExit codes: as of `freehold --help`; 5 where the output is whole but some runs failed."
+         kernel does.\n\nExit codes: as of `freehold --help`; 75 if the output is complete but some runs failed."
     )
 }
 

@@ -109,7 +109,7 @@ fn steps(comparison: &Comparison) -> Section {
     };
     let lists = (0..Era::COMPARED.len() - 1).map(list).map(|(name, mut clauses)| {
         if clauses.is_empty() {
-            clauses.push("no change beyond noise".to_owned());
+            clauses.push("no outcome changes beyond noise; costs are below".to_owned());
         }
         (name, clauses)
     });

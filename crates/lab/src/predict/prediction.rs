@@ -47,10 +47,14 @@ impl Prediction {
         mut notes: Vec<String>,
     ) -> Self {
         for (side, count) in [("before", Some(before.len())), ("under", observed.map(<[_]>::len))] {
-            if count == Some(1) {
-                notes.push(format!(
+            match count {
+                Some(1) => notes.push(format!(
                     "one recording {side} the change: standard deviation and noise are unknown; give five"
-                ));
+                )),
+                Some(few @ 2..5) => notes.push(format!(
+                    "{few} recordings {side} the change: only large changes exceed the noise; give five"
+                )),
+                _ => {}
             }
         }
         let otherwise = observed.filter(|_| change.is_another_kernel()).and_then(|observed| {
