@@ -198,7 +198,18 @@ fn invalid_requests_are_refused() {
     blame(root.path(), "--node 7").fails(64, &["no such zone has memory"]);
     blame(root.path(), "--size 3M").fails(64, &["2 MiB and 4 MiB"]);
     blame(root.path(), "-- /no/such/program").fails(64, &["/no/such/program", "Check its name"]);
+    let zoneinfo = fs::read_to_string(root.path().join("proc/zoneinfo")).expect("a file");
+    let lists = zoneinfo.replace(
+        "  pagesets\n",
+        "  pagesets\n    cpu: 0\n              count: 7\n              high:  9\n              batch: 3\n",
+    );
+    fs::write(root.path().join("proc/zoneinfo"), lists).expect("a file");
     let ran = blame(root.path(), "--duration 0.1").ok();
+    assert!(
+        ran.stdout.contains("up to 7 of the kernel pages are free pages on per-CPU lists"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("allocations are not watched"), "{}", ran.stdout);
     fs::remove_file(root.path().join("proc/kpageflags")).expect("a file");
     blame(root.path(), "").fails(69, &["kpageflags"]);

@@ -22,8 +22,9 @@ use freehold_linux::pageblocks::{
 use freehold_linux::procfs::{AllocationSite, counts_allocations, page_bytes, read_allocinfo, read_zoneinfo};
 use freehold_linux::sensor::{BpfError, BpfSensor, Choice, open_bpf, open_per_cpu};
 use freehold_linux::{Error, HeededSignals};
+use freehold_measure::grouped;
 use freehold_monitor::blame::{self, CodeInUse, folded};
-use freehold_monitor::verdict::order_of_size;
+use freehold_monitor::verdict::{order_of_size, pages_on_lists};
 use freehold_trace::ZoneSnapshot;
 
 use crate::args::Blame;
@@ -52,6 +53,7 @@ pub(crate) fn run(args: &Blame) -> Result<(), Failure> {
     let counted = Counted::before(root, &mut notes);
     let mut made = Made::gather(args, sensor.as_mut(), &mut notes)?;
     let (map, unmovable) = read_unmovable(args, &zones, sensor.as_mut(), &mut notes)?;
+    notes.extend(pages_taken_for_the_kernels(&zones, &map));
     made.add_page_owner(root, &map, &unmovable, &mut notes)?;
     // Last, so that the kernel has taken back what the watch itself had.
     let code_in_use = counted.and_then(|counted| counted.after(root, made.has_waited, &mut notes));
@@ -129,6 +131,19 @@ fn open_sensor(args: &Blame, notes: &mut Vec<String>) -> Result<Option<BpfSensor
             Ok(None)
         }
     }
+}
+
+/// Returns a note on free pages that count as pages of the kernel, if BPF does not show which pages are on per-CPU lists.
+fn pages_taken_for_the_kernels(zones: &[ZoneSnapshot], map: &PageblockMap) -> Option<String> {
+    let pages = pages_on_lists(zones);
+    let is_unknown = map.listed_pages() == 0 && pages > 0;
+    is_unknown.then(|| {
+        format!(
+            "up to {} of the kernel pages are free pages on per-CPU lists, which only BPF can show; blocks with no other \
+             unmovable page are not really kept",
+            grouped(pages)
+        )
+    })
 }
 
 /// Reads the unmovable pages, and what they are. A page on a CPU's list is free, where BPF tells which are.
