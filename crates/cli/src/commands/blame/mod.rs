@@ -139,8 +139,8 @@ fn pages_taken_for_the_kernels(zones: &[ZoneSnapshot], map: &PageblockMap) -> Op
     let is_unknown = map.listed_pages() == 0 && pages > 0;
     is_unknown.then(|| {
         format!(
-            "up to {} of the kernel pages are free pages on per-CPU lists, which only BPF can show; blocks with no other \
-             unmovable page are not really kept",
+            "up to {} of the kernel pages are free pages on per-CPU lists, which only BPF can show; blocks with only \
+             such pages are not kept",
             grouped(pages)
         )
     })
