@@ -1,6 +1,7 @@
 //! The repository's checks and builds, as functions that tests can call.
 
 pub mod bench;
+pub mod calibrate;
 pub mod counterfactual;
 pub mod dist;
 pub mod fuzz;

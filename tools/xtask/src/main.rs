@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::bench::BenchArgs;
+use xtask::calibrate::command::CalibrateArgs;
 use xtask::counterfactual::command::CounterfactualArgs;
 use xtask::dist::command::DistArgs;
 use xtask::fuzz::FuzzArgs;
@@ -53,6 +54,8 @@ enum Chore {
     Live(LiveArgs),
     /// Boot a kernel in QEMU, and run every command of the static program there
     Guest(GuestArgs),
+    /// Compare the forecasts of `freehold check` with requests in guests
+    Calibrate(CalibrateArgs),
     /// Record the public traces in QEMU, and write the index of all traces
     Traces(TracesArgs),
     /// Build the site: the documents as a book, and the page that replays traces
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Chore::Live(arguments) => return live(&arguments, root),
         Chore::Tidy => tidy(root),
         Chore::Bench(arguments) => xtask::bench::run(&arguments, root),
+        Chore::Calibrate(arguments) => xtask::calibrate::command::run(&arguments, root),
         Chore::Counterfactual(arguments) => xtask::counterfactual::command::run(&arguments, root),
         Chore::Proposals(arguments) => xtask::proposals::command::run(&arguments, root),
         Chore::Sensor(arguments) => xtask::sensor::run(&arguments, root),

@@ -2,12 +2,13 @@
 #![allow(unsafe_code, reason = "mappings of anonymous memory; listed in docs/design/unsafe-code.md")]
 
 use std::ffi::c_void;
+use std::fs::File;
 use std::io;
 use std::ptr;
 
 use rustix::fd::OwnedFd;
 use rustix::io_uring::{IoringRegisterOp, io_uring_params, io_uring_register, io_uring_setup, iovec};
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap, mmap_anonymous, munmap};
 use rustix::pipe::{IoSliceRaw, SpliceFlags, vmsplice};
 
 /// Returns the bytes of a page.
@@ -30,6 +31,27 @@ impl Anonymous {
         let start =
             unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, flags)? };
         Ok(Self { start, len })
+    }
+
+    /// Maps a file and reads each page of it.
+    #[allow(dead_code, reason = "only one example maps files")]
+    pub(crate) fn of_file(file: &File, len: usize) -> io::Result<Self> {
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
+        let start = unsafe { mmap(ptr::null_mut(), len, ProtFlags::READ, MapFlags::SHARED, file, 0)? };
+        let mapped = Self { start, len };
+        for page in 0..len / page_bytes() {
+            let (at, _) = mapped.range(page, 1);
+            // SAFETY: the page lies inside the mapping, which is readable.
+            let _ = unsafe { at.cast::<u8>().read_volatile() };
+        }
+        Ok(mapped)
+    }
+
+    /// Returns the first page at an address that is a multiple of so many bytes.
+    #[allow(dead_code, reason = "only one example needs aligned memory")]
+    pub(crate) fn first_at(&self, bytes: usize) -> usize {
+        let start = self.start.addr();
+        (start.next_multiple_of(bytes) - start) / page_bytes()
     }
 
     /// Asks for transparent huge pages, or for none.

@@ -54,7 +54,7 @@ impl Kernel {
             ));
         }
         let (name, folder) = unpacked(arch, named)?;
-        Self::in_package(name, &folder)
+        Self::in_package(name, &folder, &MODULES)
     }
 
     /// Fetches the newest kernel of a release series, such as 6.12, and a Debian flavour, such as `arm64-16k`.
@@ -62,13 +62,26 @@ impl Kernel {
     /// # Errors
     /// If it cannot be fetched.
     pub(crate) fn newest(arch: Processor, series: &str, flavour: &str) -> Result<Self, String> {
-        let folder = place(arch, &format!("linux-{series}-{flavour}"))?;
-        let names = packages(arch).unpack_kernel(series, flavour, &folder)?;
-        Self::in_package(names.join(" "), &folder)
+        Self::newest_with(arch, series, flavour, &MODULES)
     }
 
-    fn in_package(name: String, folder: &Path) -> Result<Self, String> {
-        Ok(Self { image: kernel_in(folder, &name)?, name, modules: modules(folder)? })
+    /// Does the same, and takes other modules, in this order.
+    ///
+    /// # Errors
+    /// If it cannot be fetched.
+    pub(crate) fn newest_with(
+        arch: Processor,
+        series: &str,
+        flavour: &str,
+        modules: &[&str],
+    ) -> Result<Self, String> {
+        let folder = place(arch, &format!("linux-{series}-{flavour}"))?;
+        let names = packages(arch).unpack_kernel(series, flavour, &folder)?;
+        Self::in_package(names.join(" "), &folder, modules)
+    }
+
+    fn in_package(name: String, folder: &Path, wanted: &[&str]) -> Result<Self, String> {
+        Ok(Self { image: kernel_in(folder, &name)?, name, modules: modules(folder, wanted)? })
     }
 }
 
@@ -115,9 +128,9 @@ fn place(arch: Processor, name: &str) -> Result<PathBuf, String> {
 }
 
 /// Returns the modules of a package that guests load, decompressed.
-fn modules(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+fn modules(folder: &Path, wanted: &[&str]) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut found = Vec::new();
-    for module in MODULES {
+    for &module in wanted {
         let is_it = |name: &str| name.split_once(".ko").is_some_and(|(stem, _)| stem == module);
         let Some(file) = find(folder, &is_it).into_iter().next() else { continue };
         let bytes = if file.extension().is_some_and(|end| end == "xz") {
@@ -150,7 +163,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, name).unwrap();
         }
-        let names: Vec<_> = modules(folder.path()).unwrap().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<_> =
+            modules(folder.path(), &MODULES).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["virtio", "virtio_ring", "virtio", "failover", "virtio_net"]);
     }
 }

@@ -1,0 +1,86 @@
+//! `cargo xtask calibrate`: observes states.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+
+use clap::Args;
+
+use super::guest::{Guests, Observed};
+use super::rows::{COLUMNS, Row};
+use super::states::{State, all};
+
+/// The file with what was served, in the folder of each state.
+const ROWS: &str = "rows.tsv";
+
+/// Make states of memory in guests, and request blocks from each
+#[derive(Args, Debug)]
+pub struct CalibrateArgs {
+    /// States to observe, by a part of their names; by default, all
+    #[arg(value_name = "PART")]
+    states: Vec<String>,
+    /// Guests that run at once
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    jobs: usize,
+}
+
+/// Observes the states that were not observed yet. Returns true if all are observed.
+///
+/// # Errors
+/// If a program is missing, or a file cannot be written.
+pub fn run(arguments: &CalibrateArgs, root: &Path) -> Result<bool, String> {
+    let folder = root.join("target/calibrate");
+    let is_wanted = |state: &State| {
+        arguments.states.is_empty() || arguments.states.iter().any(|part| state.name.contains(part))
+    };
+    let states: Vec<_> = all().into_iter().filter(is_wanted).collect();
+    observe(&states, &folder, arguments.jobs, root)?;
+    let missing: Vec<_> =
+        states.iter().filter(|state| !folder.join(&state.name).join(ROWS).is_file()).collect();
+    for state in &missing {
+        println!("{}: not observed", state.name);
+    }
+    let kept = states.iter().filter(|state| state.is_kept()).count();
+    println!("{} states, of which {kept} are kept for proof", states.len());
+    Ok(missing.is_empty())
+}
+
+/// Observes states, `jobs` at once.
+fn observe(states: &[State], folder: &Path, jobs: usize, root: &Path) -> Result<(), String> {
+    let is_left = |state: &&State| !folder.join(&state.name).join(ROWS).is_file();
+    let left: VecDeque<_> = states.iter().filter(is_left).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let guests = Guests::new(root, &folder.join("guests"))?;
+    let left = Mutex::new(left);
+    let work = || {
+        while let Some(state) = left.lock().ok().and_then(|mut left| left.pop_front()) {
+            match guests.observe(state).and_then(|observed| keep(&observed, &folder.join(&state.name))) {
+                Ok(()) => println!("{}: observed", state.name),
+                Err(error) => println!("{}: {error}", state.name),
+            }
+        }
+    };
+    thread::scope(|scope| {
+        (0..jobs.max(1)).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+    Ok(())
+}
+
+/// Writes the files of a state, and what was served.
+fn keep(observed: &Observed, folder: &Path) -> Result<(), String> {
+    let write = |path: &Path, bytes: &[u8]| {
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(path, bytes)).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    for (name, bytes) in &observed.files {
+        write(&folder.join("root").join(name), bytes)?;
+    }
+    let rows: Vec<_> = observed.rows.iter().map(Row::to_string).collect();
+    write(&folder.join(ROWS), format!("{COLUMNS}\n{}\n", rows.join("\n")).as_bytes())
+}
