@@ -48,7 +48,7 @@ fn can_try(test: &str) -> bool {
         && ["/proc/sys/vm/compact_memory", "/proc/kpageflags"].iter().all(|file| has_file(file, test))
 }
 
-/// Fragments memory by ten ways, or by the one that `FREEHOLD_FRAGMENT_WAY` names, and and compares the forecast
+/// Fragments memory by ten ways, or by the one that `FREEHOLD_FRAGMENT_WAY` names, and compares the forecast
 /// for blocks of `size`, or ranges of it, with the result of compaction.
 fn all_are_predicted(test: &str, size: &str, are_ranges: bool) {
     let _alone = alone();

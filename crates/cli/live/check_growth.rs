@@ -102,7 +102,7 @@ fn surveyed(root: &Path) -> u64 {
     let zones = read_zoneinfo(root).expect("zones");
     let map = read_pageblocks(root, &zones, Unflagged::NONE, NonZero::<usize>::MIN).expect("a map");
     let blocks = map.zones.iter().flat_map(|zone| &zone.blocks);
-    blocks.filter(|block| Sampled::of(block, false) != Sampled::PinnedMemory).count() as u64
+    blocks.filter(|block| Sampled::of(block, false) != Sampled::Unmovable).count() as u64
 }
 
 #[test]

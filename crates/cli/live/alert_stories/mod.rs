@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use freehold_linux::pageblocks::{Pageblock, PageblockMap, PinnedMemory, STRIDES, Surveyed, ZonePageblocks};
+use freehold_linux::pageblocks::{Pageblock, PageblockMap, STRIDES, Surveyed, UnmovableKind, ZonePageblocks};
 use freehold_linux::procfs::{Machine, Pressure, Stall};
 use freehold_linux::sample::Sample;
 use freehold_linux::sensor::{FreeBlocks, Source, ZoneFreeBlocks};
@@ -120,10 +120,10 @@ impl AlertStory {
     fn pageblocks(&self, of: &Use) -> Vec<Pageblock> {
         let mut blocks = vec![Pageblock::default(); PAGEBLOCKS];
         for block in &mut blocks[..KERNELS] {
-            block.unmovable[PinnedMemory::Kernel as usize] = (PAGES - SCATTERED) as u16;
+            block.unmovable[UnmovableKind::Kernel as usize] = (PAGES - SCATTERED) as u16;
         }
         for &at in self.shuffled.iter().take(of.spoiled) {
-            blocks[at].unmovable[PinnedMemory::Slab as usize] = 12;
+            blocks[at].unmovable[UnmovableKind::Slab as usize] = 12;
         }
         // Huge pages are given where nothing lies, from the end.
         let whole = self.shuffled[of.spoiled.min(self.shuffled.len())..].iter().rev().take(of.huge);

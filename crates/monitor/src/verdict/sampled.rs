@@ -24,7 +24,7 @@ pub enum Sampled {
     /// Pages that can be moved or dropped, and free ones.
     Movable,
     /// A page that stays.
-    UnmovableKind,
+    Unmovable,
 }
 
 impl Sampled {
@@ -32,7 +32,7 @@ impl Sampled {
     /// ranges.
     pub fn of(block: &Pageblock, contiguous: bool) -> Self {
         match (block.stuck() > 0 || (block.whole_folio && !contiguous), block.movable() > 0) {
-            (true, _) => Self::UnmovableKind,
+            (true, _) => Self::Unmovable,
             (false, true) => Self::Movable,
             (false, false) => Self::Free,
         }
@@ -247,7 +247,7 @@ mod tests {
         for (all, hits, sampled) in
             [(1000, 300, 100), (1000, 20, 200), (50_000, 25_000, 500), (300, 290, 150)]
         {
-            let mut unmovable = 0;
+            let mut covered = 0;
             for _ in 0..2000 {
                 let mut blocks: Vec<bool> = (0..all).map(|at| at < hits).collect();
                 let found = (0..sampled).filter(|&at| {
@@ -257,11 +257,11 @@ mod tests {
                 });
                 let found = found.count() as u64;
                 let estimate = Estimate::new(found, sampled as u64, all as u64);
-                unmovable += u32::from((estimate.least..=estimate.most).contains(&(hits as u64)));
+                covered += u32::from((estimate.least..=estimate.most).contains(&(hits as u64)));
                 assert!(estimate.least <= estimate.likely && estimate.likely <= estimate.most);
             }
-            assert!(unmovable >= 1860, "{hits} of {all} by {sampled}: {unmovable} of 2000");
-            assert!(unmovable < 2000, "an interval that is never wrong tells too little");
+            assert!(covered >= 1860, "{hits} of {all} by {sampled}: {covered} of 2000");
+            assert!(covered < 2000, "an interval that is never wrong tells too little");
         }
     }
 

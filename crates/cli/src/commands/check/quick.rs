@@ -123,7 +123,7 @@ fn look(
     for pfn in (start..start + (1 << request.order)).step_by(in_pageblock as usize) {
         pages.fetch_add(in_pageblock, Ordering::Relaxed);
         found = found.max(Sampled::of(&sampler.read(pfn)?, request.contiguous));
-        if found == Sampled::UnmovableKind {
+        if found == Sampled::Unmovable {
             break;
         }
     }
