@@ -142,6 +142,8 @@ fn invalid_handshakes_take_no_connection_slot() {
     let start = Instant::now();
     let reply = server.exchange(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(reply.starts_with("HTTP/1.1 400") && reply.contains("https"), "{reply}");
+    let (head, body) = reply.split_once("\r\n\r\n").expect("a head and a body");
+    assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{reply}");
     assert!(start.elapsed() < Duration::from_secs(5), "at once: {:?}", start.elapsed());
     // Beginnings of handshakes that stop, and nothing at all.
     let begun: [&[u8]; 4] =

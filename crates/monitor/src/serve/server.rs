@@ -50,7 +50,7 @@ pub fn serve(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
 
 async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)) -> Result<(), ServeError> {
     let mut signals = Signals::new().map_err(ServeError::Runtime)?;
-    let (teller, mut shown) = mpsc::unbounded_channel();
+    let (teller, mut messages) = mpsc::unbounded_channel();
     let secured =
         options.web_config.as_deref().map(|path| Secured::open(path, teller)).transpose()?.map(Arc::new);
     let listener = listen(options.listen).map_err(|error| ServeError::bind(options.listen, error))?;
@@ -68,7 +68,7 @@ async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
     tokio::spawn(supervisor.keep_telling(sampling.published.clone(), options.interval));
     introduce(address, secured.as_deref(), tell);
     let serving = acceptor.serve(listener, answers::router(shared), secured, signals.any());
-    let open = match select(pin!(serving), pin!(pass_on(&mut shown, tell))).await {
+    let open = match select(pin!(serving), pin!(pass_on(&mut messages, tell))).await {
         Either::Left((open, _)) => open,
         Either::Right((never, _)) => match never {},
     };
@@ -90,8 +90,8 @@ fn introduce(address: SocketAddr, secured: Option<&Secured>, tell: &mut dyn FnMu
     }
     if !secured.is_some_and(Secured::is_closed) {
         tell(&format!(
-            "{address} can be reached from other machines, and every client there can read all of it; \
-             listen on 127.0.0.1 to keep it to this one, or ask for passwords with --web-config"
+            "{address} can be reached from other machines, and every client there can read all numbers shown; \
+             listen on 127.0.0.1 to keep them to this one, or ask for passwords with --web-config"
         ));
     } else if !has_tls {
         tell(&format!(
@@ -102,8 +102,8 @@ fn introduce(address: SocketAddr, secured: Option<&Secured>, tell: &mut dyn FnMu
 }
 
 /// Tells what is sent, for as long as it is polled.
-async fn pass_on(shown: &mut UnboundedReceiver<String>, tell: &mut dyn FnMut(&str)) -> Infallible {
-    while let Some(text) = shown.recv().await {
+async fn pass_on(messages: &mut UnboundedReceiver<String>, tell: &mut dyn FnMut(&str)) -> Infallible {
+    while let Some(text) = messages.recv().await {
         tell(&text);
     }
     pending().await

@@ -52,8 +52,8 @@ const FULL: &[u8] =
 /// The first byte of a TLS handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
 
-/// The answer to a request without TLS where there is TLS.
-const PLAIN: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: 40\r\n\r\nUse https for this server, not http here\n";
+/// The body of the answer to a request without TLS where there is TLS.
+const PLAIN: &str = "This server needs https, not http\n";
 
 /// Accepts and counts connections.
 pub(in crate::serve) struct Acceptor {
@@ -173,9 +173,17 @@ async fn handshake(stream: TcpStream, secured: &Secured) -> Option<TlsStream<Sta
     if first != [TLS_HANDSHAKE] {
         // What has arrived is taken first: a connection that is closed before that loses the answer.
         let _ = stream.try_read(&mut [0; BUFFER_BYTES]);
-        let _ = stream.try_write(PLAIN);
+        let _ = stream.try_write(refusal(PLAIN).as_bytes());
         return None;
     }
     let config = secured.handshake()?;
     TlsAcceptor::from(config).accept(Stalling::new(stream, WRITE_PATIENCE)).await.ok()
+}
+
+/// Returns the answer that refuses a request, with this body.
+fn refusal(body: &str) -> String {
+    let bytes = body.len();
+    format!(
+        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: {bytes}\r\n\r\n{body}"
+    )
 }

@@ -71,7 +71,7 @@ function rowsOf({ zones, in_gigabyte: inGigabyte }) {
       if (zone.cells[at] !== " ") numbers.add(Math.floor((zone.first_block + at * zone.in_cell) / inGigabyte));
     }
   });
-  // Twice as many gigabytes a row until the rows can be reported apart.
+  // Twice as many gigabytes a row until there are at most 64 rows.
   let together = 1;
   while (new Set([...numbers].map((number) => Math.floor(number / together))).size > 64) together *= 2;
   const inRow = inGigabyte * together;
