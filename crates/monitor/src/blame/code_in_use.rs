@@ -104,14 +104,14 @@ impl CodeInUse {
         }
         let earlier: Option<HashMap<Place<'_>, u64>> =
             before.map(|sites| sites.iter().map(|site| (place(site), site.bytes)).collect());
-        let shown = |site: AllocationSite| {
+        let to_site = |site: AllocationSite| {
             let grown = |earlier: &HashMap<Place<'_>, u64>| {
                 let was = earlier.get(&place(&site)).copied().unwrap_or(0);
                 site.bytes.cast_signed().saturating_sub(was.cast_signed())
             };
             CodeSite { grown_bytes: earlier.as_ref().map(grown), kind: CodeKind::of(&site), site }
         };
-        Self { sites: now.into_iter().map(shown).collect(), page_bytes }
+        Self { sites: now.into_iter().map(to_site).collect(), page_bytes }
     }
 
     /// Returns the pages in use at places of a kind.
@@ -245,8 +245,8 @@ mod tests {
         let before =
             [site("anon_pipe_write", 8192, 2), elsewhere, site("shrunk", 8192, 2), site("gone", 4096, 1)];
         let grown = |before| {
-            let shown = CodeInUse::of(now.clone(), before, 4096).sites;
-            shown.into_iter().map(|site| site.grown_bytes).collect::<Vec<_>>()
+            let sites = CodeInUse::of(now.clone(), before, 4096).sites;
+            sites.into_iter().map(|site| site.grown_bytes).collect::<Vec<_>>()
         };
         assert_eq!(grown(Some(&before)), [Some(32_768), Some(0), Some(-4096), Some(4096)]);
         assert_eq!(grown(None), [None; 4]);

@@ -55,8 +55,9 @@ type Key = (String, String, Option<String>);
 pub struct OwnerTables {
     rows: BTreeMap<Key, Sum>,
     unmovable: HashSet<u64>,
-    /// The base-2 logarithm of the pages of a pageblock, and false once two records contradict each other.
+    /// The base-2 logarithm of the pages of a pageblock; `None` before the first record that shows it.
     shift: Option<u32>,
+    /// True once a record contradicts another, or has a pageblock that is not its frame's.
     contradicts: bool,
 }
 

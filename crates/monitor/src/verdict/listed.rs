@@ -9,7 +9,8 @@ use freehold_trace::Pageset;
 /// Linux counterpart: `zone_highsize`.
 pub(super) const BATCHES: u64 = 4;
 
-/// The number of random draws of pages that stay. The prediction is the outcome with the fewest free pageblocks.
+/// The number of random draws of pages that stay. The prediction is the outcome with the fewest pageblocks without unmovable
+/// pages.
 const DRAWS: u64 = 8;
 
 /// The fewest pages that stay of a pageblock of which any stay, if it has as many on lists: what is freed together lies together.
@@ -39,12 +40,12 @@ pub(super) fn bounded(read: &[Pageblock], sets: &[Pageset]) -> Vec<Pageblock> {
         };
         order.into_iter().map(keep).collect::<Vec<_>>()
     };
-    let sole_owner = |kept: &Vec<(usize, u16)>| {
+    let kept_by_lists_alone = |kept: &Vec<(usize, u16)>| {
         let holds =
             |&&(at, pages): &&(usize, u16)| pages > 0 && read[at].stuck() == u32::from(read[at].listed);
         kept.iter().filter(holds).count()
     };
-    let worst = (0..DRAWS).map(outcome).max_by_key(sole_owner).unwrap_or_default();
+    let worst = (0..DRAWS).map(outcome).max_by_key(kept_by_lists_alone).unwrap_or_default();
     let mut later = read.to_vec();
     for (at, pages) in worst {
         later[at] = returned(&read[at], read[at].listed - pages);

@@ -48,7 +48,7 @@ pub struct RepairStep {
     /// What it does.
     #[serde(flatten)]
     pub work: RepairWork,
-    /// Blocks that requests can have after it, the lower bound.
+    /// Blocks that requests can have after it: a lower bound, or an upper bound if `perhaps`.
     pub predicted: u64,
     /// True if the forecast is an upper bound: it holds if all pages whose kind no flag tells turn out to be
     /// free on per-CPU lists, or dirty page cache.

@@ -140,7 +140,7 @@ fn pages_taken_for_the_kernels(zones: &[ZoneSnapshot], map: &PageblockMap) -> Op
     is_unknown.then(|| {
         format!(
             "up to {} of the kernel pages are free pages on per-CPU lists, which only BPF can show; blocks with only \
-             such pages are not kept",
+             such pages are counted above, although they can become free",
             grouped(pages)
         )
     })

@@ -25,7 +25,7 @@ pub(super) struct Report {
     /// The watch, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) watch: Option<WatchReport>,
-    /// Files that could not be read.
+    /// What could not be read, and what the numbers leave open.
     pub(super) notes: Vec<String>,
 }
 

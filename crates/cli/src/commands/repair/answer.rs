@@ -50,16 +50,17 @@ fn cannot(verdict: &Verdict) -> String {
     if let RepairPlan::Steps { steps } = &verdict.plan {
         let predicted = steps.last().map_or(0, |step| step.predicted);
         if steps.last().is_some_and(|step| step.perhaps) {
-            return format!("at most {predicted} were predicted, and they did not become free");
+            return format!("at most {predicted} were predicted in all, and fewer became free");
         }
         return format!(
-            "{predicted} more were predicted, and did not become free: compaction ends where it meets page cache that others \
+            "{predicted} were predicted in all, and fewer became free: compaction ends where it meets page cache that others \
              make dirty, and at each part's time. Try again when less is written, or with a longer --stall-budget"
         );
     }
     let supply = &verdict.supply;
-    let most = supply.after_reclaim_and_compaction.unwrap_or(supply.now);
-    format!("reclaim and compaction provide at most {most}. {}", action(verdict))
+    let certain = supply.after_reclaim_and_compaction.unwrap_or(supply.now);
+    let are = if certain == 1 { "is" } else { "are" };
+    format!("only {certain} {are} certain after reclaim and compaction. {}", action(verdict))
 }
 
 #[cfg(test)]
