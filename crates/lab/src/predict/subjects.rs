@@ -32,8 +32,7 @@ struct Subject {
 }
 
 /// The reason why reclaim of another kernel is undecided.
-const RECLAIM: &str =
-    "the recorded kernel decides how much kswapd leaves to direct reclaim: eras do not model kswapd";
+const RECLAIM: &str = "the replay takes kswapd's reclaim from the trace, so direct reclaim is as recorded";
 
 /// The reason why compaction of another kernel is undecided.
 const COMPACTION: &str =

@@ -137,7 +137,9 @@ impl Prediction {
         let quiet =
             self.measures.iter().filter(|measure| measure.why.is_none() && !self.is_shown(measure)).count();
         let more = if left.is_empty() { String::new() } else { format!("{} more that change, ", left.len()) };
-        format!("{more}{quiet} without a change beyond noise, {undecided} undecided: --full shows all")
+        let has_noise = self.measures.iter().any(|measure| measure.predicted_noise.is_some());
+        let beyond = if has_noise { " beyond noise" } else { "" };
+        format!("{more}{quiet} without a change{beyond}, {undecided} undecided: --full shows all")
     }
 
     fn score(&self) -> String {
@@ -211,5 +213,13 @@ mod tests {
         assert!(!text.contains("free pageblocks"), "{text}");
         assert!(text.contains("30 more that change, 1 without a change"), "{text}");
         assert!(prediction.text(true).contains("free pageblocks"));
+    }
+
+    #[test]
+    fn unknown_noise_is_not_named() {
+        let mut prediction = prediction(None);
+        assert!(prediction.text(false).contains("1 without a change beyond noise, 0 undecided"));
+        prediction.measures.iter_mut().for_each(|measure| measure.predicted_noise = None);
+        assert!(prediction.text(false).contains("1 without a change, 0 undecided"));
     }
 }

@@ -44,14 +44,29 @@ impl ExactReport {
             if quiet { "during which nothing happened" } else { "while the machine went on" }
         )];
         let details = [
-            (self.events_meanwhile, "allocations and frees meanwhile"),
-            (self.changed_frames, "frames reconciled"),
-            (self.unequal_counts, "counts unequal to their lists"),
-            (self.unread_cpus, "CPUs' lists not readable"),
-            (self.unread_pageblocks, "pageblocks' types fitted"),
+            (self.events_meanwhile, "allocation or free meanwhile", "allocations and frees meanwhile"),
+            (self.changed_frames, "frame reconciled", "frames reconciled"),
+            (self.unequal_counts, "count unequal to its list", "counts unequal to their lists"),
+            (self.unread_cpus, "CPU's list not readable", "CPUs' lists not readable"),
+            (self.unread_pageblocks, "pageblock's type fitted", "pageblocks' types fitted"),
         ];
-        let details = details.into_iter().filter(|&(number, _)| number > 0);
-        parts.extend(details.map(|(number, what)| format!("{} {what}", grouped(number))));
+        let details = details.into_iter().filter(|&(number, ..)| number > 0);
+        let text = |(number, one, several): (u64, &str, &str)| {
+            format!("{} {}", grouped(number), if number == 1 { one } else { several })
+        };
+        parts.extend(details.map(text));
         parts.join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        let report = ExactReport { events_meanwhile: 1, changed_frames: 2, ..ExactReport::default() };
+        let sentence = report.sentence();
+        assert!(sentence.ends_with("; 1 allocation or free meanwhile; 2 frames reconciled"), "{sentence}");
     }
 }
