@@ -23,7 +23,8 @@ Example: freehold blame --duration 20 --rows 3";
 #[derive(Args, Debug)]
 #[command(after_help = BLAME_HELP)]
 pub(crate) struct Blame {
-    /// Seconds to watch allocations with BPF; 10 by default, 0 with `page_owner`.
+    /// Seconds to watch allocations with BPF; by default until the command ends,
+    /// without a command 10, or 0 with `page_owner`.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
     /// Summarize this dump of `page_owner` instead of the machine; `-` is stdin.

@@ -6,17 +6,17 @@ use clap::Args;
 use freehold::Order;
 
 use super::common::parse_order;
-use super::monitor::Sensing;
+use super::monitor::{ROOT_OR_COPY, Sensing};
 use super::need::Need;
 use super::page_size::parse_page_size;
 
 const CHECK_CODES: &str = "\
-Exit codes, as monitoring plugins have them: 0 OK, available now; 1 WARNING, only after
-compaction or reclaim; 2 CRITICAL, only after memory is freed; 3 UNKNOWN, also for
-arguments or input that cannot be used.";
+Exit codes, as monitoring plugins have them: 0 OK, available now; 1 WARNING,
+only after compaction or reclaim; 2 CRITICAL, only after memory is freed;
+3 UNKNOWN, also for arguments or input that cannot be used.";
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = CHECK_CODES)]
+#[command(after_help = CHECK_CODES, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
 pub(crate) struct Check {
     /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]

@@ -61,13 +61,12 @@ pub(crate) enum Command {
     Import(Import),
     /// Check whether blocks of a size are available now, after compaction, or not.
     Check(Check),
-    /// Show which unmovable pages pin blocks, and their code (needs root).
+    /// Show which unmovable pages keep blocks from becoming free (needs root).
     Blame(Blame),
     /// Show what changed between two snapshots of free memory.
     #[command(long_about = diff::LONG_ABOUT)]
     Diff(Diff),
-    /// Explain why an allocation failed: `dmesg
-    /// freehold explain`.
+    /// Explain why an allocation failed: `dmesg | freehold explain`.
     #[command(long_about = explain::LONG_ABOUT)]
     Explain(Explain),
     /// Make free blocks of a size by reclaim and compaction (needs root).

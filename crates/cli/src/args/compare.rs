@@ -23,7 +23,7 @@ pub(crate) struct Compare {
     /// Replay only the nearest era, and compare the replay with the machine.
     #[arg(long, conflicts_with_all = ["full", "html", "out", "svg", "replicates"])]
     pub(crate) trust: bool,
-    /// Replays of each era for lock hold times, of which the shortest counts.
+    /// Replays of each era for lock hold times; the shortest time of each hold counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), value_name = "N")]
     pub(crate) timing_rounds: u32,
     /// Replays of each era with jittered daemon wake-ups; 3 to 8 by default.

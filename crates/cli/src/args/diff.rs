@@ -14,7 +14,7 @@ A snapshot is a folder with proc, a folder with buddyinfo, pagetypeinfo or zonei
 a tar archive of a support tool, or the JSON of `freehold snapshot --format json`. The answer fits on one screen; \
 --json has everything.
 
-Exit codes: 0 compared; 2 a snapshot cannot be parsed; 65 a file has nothing of free memory; 66 a file does not exist.";
+Exit codes: 0 compared; 65 a snapshot cannot be parsed, or has nothing of free memory; 66 a snapshot cannot be read.";
 
 #[derive(Args, Debug)]
 pub(crate) struct Diff {

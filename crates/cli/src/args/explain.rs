@@ -11,7 +11,7 @@ failure of vmalloc, CMA, a pool of huge pages or a slab cache.
 The text may come from dmesg, journalctl, a syslog, a serial console or a quoted mail; lines that belong to no \
 report are skipped. Of a folder or a tar archive of a support tool the kernel logs are read: dmesg, messages, syslog, \
 journalctl and their like. Memory does not grow with the length of the log. If it has several reports, a table of \
-their kinds comes first, then the answer to the newest.
+their kinds comes first, then the answer to the newest of each kind; --json has only the newest of all.
 
 The answer's first two lines name the class: shortage, fragmentation, reserve, lowmem, node policy, cgroup \
 limit, address space, a size no zone can have, or undecided. A line for each zone follows.

@@ -18,11 +18,14 @@ pub(crate) struct Sensing {
     /// The source of the numbers of free blocks.
     #[arg(long, value_enum, default_value_t = SensorChoice::Auto)]
     pub(crate) sensor: SensorChoice,
-    /// Read the files below this folder instead of this machine's; `check` and `snapshot`
-    /// also accept a bug report, a tar archive or one of the files.
+    /// Read the files below this folder instead of this machine's.
     #[arg(long, value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
 }
+
+/// The help of `--root` for the commands that also read copied files.
+pub(super) const ROOT_OR_COPY: &str = "Read the files below this folder instead of this machine's, or those in a bug report, \
+                                       a tar archive or a single file";
 
 /// The source of the free blocks.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +49,7 @@ impl From<SensorChoice> for Choice {
 }
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = SNAPSHOT_HELP)]
+#[command(after_help = SNAPSHOT_HELP, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
 pub(crate) struct Snapshot {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
@@ -82,10 +85,11 @@ impl Snapshot {
 }
 
 const SNAPSHOT_HELP: &str = "\
-For node_exporter's textfile collector, once by a timer or again and again by a service:
-  freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom
-  freehold snapshot --format metrics --force -o /var/lib/prometheus/node-exporter/freehold.prom --follow 15
-For a program that reads /proc/pagetypeinfo, without the zone lock (or `freehold serve --socket PATH`):
+For node_exporter's textfile collector, once by a timer, or with --follow 15
+again and again by a service (FOLDER is /var/lib/prometheus/node-exporter):
+  freehold snapshot --format metrics --force -o FOLDER/freehold.prom
+For a program that reads /proc/pagetypeinfo, without the zone lock (or
+`freehold serve --socket PATH`):
   freehold snapshot --follow 1";
 
 /// In which form free blocks are printed.
@@ -133,15 +137,20 @@ pub(crate) struct Watch {
 }
 
 const WATCH_HELP: &str = "\
-Metrics: unusable_index:ORDER (0 to 1), extfrag_index:ORDER (0 to 1; no value while a block of the order is free),
-blocks:ORDER (blocks of that order, also those in larger free blocks), free_pages,
-verdict (on one huge page, of all zones: 0 available now, 1 only after compaction or reclaim, 2 not before
-memory is freed; needs root),
-pressure_some, pressure_full (percent of the last ten seconds).
+Metrics:
+  unusable_index:ORDER  0 to 1
+  extfrag_index:ORDER   0 to 1; no value while a block of the order is free
+  blocks:ORDER          blocks of that order, also those in larger free blocks
+  free_pages
+  verdict               on one huge page, of all zones: 0 available now, 1 only
+                        after compaction or reclaim, 2 not before memory is
+                        freed; needs root
+  pressure_some, pressure_full
+                        percent of the last ten seconds
 
 The command replaces freehold; FREEHOLD_REASON contains the measured values.
-Exit codes: the command's; 0 without a command;
-124 after --timeout; 126 if the command cannot start; otherwise see `freehold --help`.";
+Exit codes: the command's; 0 without a command; 124 after --timeout; 126 if the
+command cannot start; otherwise see `freehold --help`.";
 
 #[derive(Args, Debug)]
 pub(crate) struct Top {

@@ -62,7 +62,7 @@ pub(crate) struct Snapshots {
     /// Do not read the use of each frame.
     #[arg(long)]
     pub(crate) no_occupancy: bool,
-    /// Do not read free memory block by block, as builds with BPF do.
+    /// Do not read free memory block by block, which builds with BPF otherwise do.
     #[arg(long)]
     pub(crate) no_exact: bool,
 }
@@ -118,9 +118,11 @@ impl Events {
 }
 
 const RECORD_HELP: &str = "\
-The metrics of --until-above and --until-below are those of `freehold watch`. With --ring 30 the trace holds
-30 to 45 seconds before the end, and begins with a snapshot of its own; nothing is written before the end.
-A command that still runs when a limit or a trigger ends the recording gets SIGTERM, and after five seconds SIGKILL.";
+The metrics of --until-above and --until-below are those of `freehold watch`.
+With --ring 30 the trace holds 30 to 45 seconds before the end, and begins with
+a snapshot of its own; nothing is written before the end. A command that still
+runs when a limit or a trigger ends the recording gets SIGTERM, and after five
+seconds SIGKILL.";
 
 /// Parses the length of a ring: at least two seconds, as each half begins with a snapshot.
 fn parse_ring(text: &str) -> Result<Duration, String> {

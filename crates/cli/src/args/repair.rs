@@ -17,9 +17,10 @@ and result, and it stops when there are enough blocks. If no step helps, it chan
 the memory.";
 
 const CODES: &str = "\
-Exit codes: 0 enough blocks are free; 1 nothing was done and the plan would suffice
-(--dry-run, or the answer was no); 2 not possible, or too few blocks became free;
-3 unknown, interrupted, or bad arguments.";
+Exit codes: 0 enough blocks are free; 1 nothing was done and the plan would
+suffice (--dry-run, or the answer was no);
+2 not possible, or too few blocks became free; 3 unknown, interrupted, or bad
+arguments.";
 
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]

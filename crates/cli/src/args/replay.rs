@@ -14,10 +14,10 @@ pub(crate) struct Replay {
     /// The era of the allocator.
     #[arg(long, value_parser = parse_era, value_name = "ERA")]
     pub(crate) era: Era,
-    /// Turn one of the four systems on.
+    /// Turn a system or a rule on.
     #[arg(long = "with", value_parser = parse_switch, value_name = "SYSTEM")]
     pub(crate) with: Vec<Switch>,
-    /// Turn one of the four systems off.
+    /// Turn a system or a rule off.
     #[arg(long = "without", value_parser = parse_switch, value_name = "SYSTEM")]
     pub(crate) without: Vec<Switch>,
     /// Print the final state in the format of /proc/pagetypeinfo.

@@ -63,7 +63,8 @@ pub(crate) struct TraceAnonymize {
     /// The largest shift of an event's time, such as 500us; the order stays.
     #[arg(long, value_parser = parse_blur, default_value = "1ms", value_name = "TIME")]
     pub(crate) blur: Duration,
-    /// The seed of the blur, random by default; keep it secret, as it weakens the blur.
+    /// The seed of the blur, random by default; keep it secret: a person who knows the
+    /// seed can narrow the blur.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
 }
