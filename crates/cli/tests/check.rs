@@ -60,19 +60,24 @@ fn the_exit_code_is_the_verdict() {
             assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
         }
     };
-    answers("--order 0 --need 2000", 0, &["OK: 2000 blocks of 4 KiB (order 0) can be had now"]);
-    let compacts = "WARNING: Do: freehold repair --need 2M=3 (compacts: 3 expected, 0 are free).\n";
-    answers("--need 3", 1, &[compacts, "only after compaction: 0 are free now, 3 after it"]);
+    answers("--order 0 --need 2000", 0, &["OK: 2000 x 4K: 2038 free now."]);
+    let compacts = "\nAction: freehold repair --need 2M=3 (compacts: 3 expected, 0 free now).\n";
+    answers(
+        "--need 3",
+        1,
+        &["WARNING: 3 x 2M: 0 free now, ", "% likely.", compacts, "reaches 3 by compaction"],
+    );
     answers("--need 2 --zone normal --node 0", 1, &["--need 2M=2 --node 0 --zone normal (compacts: 3"]);
-    answers("--need 6", 2, &["CRITICAL: Nothing short of freeing memory helps"]);
+    answers("--need 8", 2, &["CRITICAL: 8 x 2M: 0 free now", "\nAction: free memory"]);
     answers("--need 4 --json", 1, &["\"after-reclaim-and-compaction\""]);
     answers(
-        "--need 6",
+        "--need 8",
         2,
-        &["CRITICAL", "before memory is freed", "slab caches hold 1 pageblock alone", "dentry 512"],
+        &["CRITICAL", "1 % likely", "Slab caches: sole blocker of 1 pageblock", "dentry 512"],
     );
     answers("--need 1 --zone normal --node 0", 1, &["WARNING"]);
-    answers("--need 2M=3", 1, &["3 blocks of 2 MiB (order 9) can be had only after compaction"]);
+    answers("--need 9", 2, &["request fewer: these zones have 8 x 2M in all"]);
+    answers("--need 3 --by repair", 1, &["after `freehold repair`"]);
     answers("--need 2MiB=4 --json", 1, &["\"block_bytes\": 2097152", "\"order\": 9"]);
     answers(
         "--need 8m",
@@ -131,9 +136,9 @@ fn missing_nodes_and_zones_are_refused() {
 
 #[test]
 fn sizes_are_those_of_the_machine_that_is_read() {
-    for (name, words) in [("linux-6.12-arm64-16k", "64 KiB (order 2)"), ("linux-6.18", "64 KiB (order 4)")] {
-        let ran = check(Path::new(&kernel(name)), "--need 64K");
-        assert!(ran.stdout.contains(words), "{name}: {}{}", ran.stdout, ran.stderr);
+    for (name, order) in [("linux-6.12-arm64-16k", 2), ("linux-6.18", 4)] {
+        let ran = check(Path::new(&kernel(name)), "--need 64K --json");
+        assert_eq!(ran.json()["request"]["order"], order, "{name}: {}{}", ran.stdout, ran.stderr);
     }
 }
 
@@ -160,7 +165,7 @@ fn verdict_is_by_node_and_respects_allowed_nodes() {
         nodes.len() == 2 && nodes.iter().sum::<u64>() == all && nodes.iter().all(|&now| now > 0),
         "{nodes:?}"
     );
-    assert!(check(root.path(), "").stdout.contains("node 1 alone: "));
+    assert!(check(root.path(), "").stdout.contains("Node 1 alone: "));
     let only = |node: usize| (nodes[node], vec![]);
     assert_eq!((now("--node 0"), now("--node 1"), now("--for-cgroup web")), (only(0), only(1), only(1)));
     let status = |list: &str| fs::write(proc.join("7/status"), format!("Mems_allowed_list:\t{list}\n"));
@@ -208,8 +213,10 @@ fn a_sample_agrees_with_the_full_survey() {
     assert_eq!((&all["state"], &all["now"]["likely"]), (&full["state"], &full["supply"]["now"]), "{full}");
     let ran = check(root.path(), "--quick --need 201");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
-    assert!(ran.stdout.contains("\n201 blocks of 2 MiB (order 9) cannot be had"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("of 300 aligned blocks 300 were looked at: 200 hold nothing that stays"));
+    assert!(ran.stdout.starts_with("CRITICAL: 201 x 2M: 99 free now, and too few"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("Of 300 aligned blocks 300 were looked at: 200 hold nothing unmovable; free")
+    );
     let ranges = quick("--need 8M=1");
     assert_eq!(
         (&ranges["emptied"]["most"], &ranges["state"]),
@@ -237,7 +244,7 @@ fn unusable_arguments_exit_with_unknown() {
     let root = machine([ANON; 8]);
     fs::write(root.path().join("proc/zoneinfo"), "Node 0, zone Nor").expect("a file");
     check(root.path(), "").fails(3, &["UNKNOWN", "zoneinfo"]);
-    assert!(run(["check", "--help"]).ok().stdout.contains("2 CRITICAL, only after memory is freed"));
+    assert!(run(["check", "--help"]).ok().stdout.contains("2 CRITICAL, less\nthan 10 % likely"));
 }
 
 #[test]
@@ -246,21 +253,25 @@ fn orders_are_those_of_the_machine() {
     let range = check(Path::new(&usual), "--order 11");
     assert_eq!(range.code, Some(3), "{}{}", range.stdout, range.stderr);
     assert!(
-        range.stdout.starts_with("UNKNOWN: Do: look again where")
-            && range.stdout.contains("\n1 contiguous range of 8 MiB (order 11)"),
+        range.stdout.starts_with("UNKNOWN: 1 contiguous range of 8 MiB (order 11)")
+            && range.stdout.contains("\nAction: run as root, so that"),
         "{}",
         range.stdout
     );
     let huge = check(Path::new(&large), "");
-    assert!(huge.stdout.contains("1 block of 32 MiB (order 11) can be had now"), "{}", huge.stdout);
+    assert!(huge.stdout.contains("OK: 1 x 32M: 7 free now"), "{}", huge.stdout);
     check(Path::new(&large), "--order 18").fails(3, &["4 GiB exceeds this machine's memory"]);
     // Eight are free, one of them on the reserve for atomic requests.
     let there = check(Path::new(&large), "--order 11 --need 7 --json");
     assert_eq!(there.code, Some(0), "{}{}", there.stdout, there.stderr);
     assert_eq!(there.json()["supply"]["now"], 7);
     let reserved = check(Path::new(&large), "--order 11 --need 8");
-    assert_eq!(reserved.code, Some(2), "{}{}", reserved.stdout, reserved.stderr);
-    assert!(reserved.stdout.contains("1 more is free that HighAtomic reserves"), "{}", reserved.stdout);
+    assert_eq!(reserved.code, Some(1), "{}{}", reserved.stdout, reserved.stderr);
+    assert!(
+        reserved.stdout.contains("1 more is free but reserved (HighAtomic, CMA or isolated)"),
+        "{}",
+        reserved.stdout
+    );
 }
 
 #[test]
@@ -317,11 +328,12 @@ fn all_views_name_the_same_action() {
         let root = machine(flags);
         let (full, verdict) = (check(root.path(), "--json --need 1").json(), first_verdict(root.path()));
         let action = verdict["action"].as_str().unwrap_or_else(|| panic!("{verdict}"));
-        assert!(action.starts_with(&format!("Do: {does} expected")), "{action}");
+        assert!(action.starts_with(&format!("Action: {does} expected")), "{action}");
         assert_eq!((&full["action"], &full["state"]), (&verdict["action"], &verdict["state"]), "{full}");
         assert_eq!(full["supply"], verdict["supply"]);
         let ran = check(root.path(), "--need 1");
-        assert!(ran.stdout.starts_with(&format!("WARNING: {action}.\n")), "{}", ran.stdout);
+        assert!(ran.stdout.starts_with("WARNING: 1 x 2M: 0 free now, "), "{}", ran.stdout);
+        assert_eq!(ran.stdout.lines().nth(1), Some(format!("{action}.").as_str()));
         let mut watch = freehold(["watch", "--above", "verdict=0", "--timeout", "60", "--root"]);
         watch.arg(root.path());
         assert_eq!(finish(watch).stdout, format!("verdict = 1 > 0: {action}\n"));
@@ -335,10 +347,10 @@ fn processes_are_examined_only_by_the_full_check() {
     fs::write(root.path().join("proc/vmstat"), "nr_slab_reclaimable 2048\n").expect("a file");
     let named = check(root.path(), "--json --need 1").json();
     let verdict = first_verdict(root.path());
-    assert_eq!(full["action"], "Nothing short of freeing memory helps, or a reboot");
-    let slabs = "Nothing short of freeing memory helps: reclaimable slab caches hold 8 MiB";
+    assert_eq!(full["action"], "Action: free memory, or reboot");
+    let slabs = "Action: free memory: reclaimable slab caches hold 8 MiB";
     assert!(named["action"].as_str().is_some_and(|action| action.starts_with(slabs)), "{named}");
-    let other = "Nothing short of freeing memory helps: `freehold check --need 2M` says who holds it";
+    let other = "Action: free memory: `freehold check --need 2M` says who holds it";
     assert_eq!((&verdict["action"], &verdict["state"]), (&other.into(), &named["state"]), "{verdict}");
 }
 
@@ -350,19 +362,16 @@ fn quick_check_names_the_same_action() {
     };
     let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
     let [quick, full] = quick_and_full(root.path(), "--need 2");
-    let does = "Do: freehold repair --need 2M=2 (compacts: 3 expected, 0 are free)";
+    let does = "Action: freehold repair --need 2M=2 (compacts: 3 expected, 0 free now)";
     assert_eq!((&quick, &full), (&does.into(), &does.into()));
     let ran = check(root.path(), "--quick --need 2");
-    assert!(ran.stdout.starts_with(&format!("WARNING: {does}.\n")), "{}", ran.stdout);
+    assert_eq!(ran.stdout.lines().nth(1), Some(format!("{does}.").as_str()), "{}", ran.stdout);
 
     let root = large_machine(300);
     for words in ["--need 201", "--need 8M=1"] {
         let [quick, full] = quick_and_full(root.path(), words);
-        assert_eq!(quick, "Nothing short of freeing memory helps: leave out --quick to see who uses it");
-        assert!(
-            full.as_str().is_some_and(|full| full.starts_with("Nothing short of freeing memory")),
-            "{full}"
-        );
+        assert_eq!(quick, "Action: free memory: run without --quick to see who uses it");
+        assert!(full.as_str().is_some_and(|full| full.starts_with("Action: free memory")), "{full}");
     }
     assert_eq!(quick_and_full(root.path(), "--need 90"), [serde_json::Value::Null, serde_json::Value::Null]);
 }

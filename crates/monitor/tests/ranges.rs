@@ -3,7 +3,8 @@
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Pageblock, PageblockMap, UnmovableKind, ZonePageblocks};
 use freehold_monitor::verdict::{
-    BlockRequest, Evidence, HolderKind, Mobility, Names, RangeRules, RangeState, State, Verdict, judge,
+    BlockRequest, Evidence, HolderKind, Mobility, Names, RangeRules, RangeState, Requester, State, Verdict,
+    judge,
 };
 use freehold_trace::ZoneSnapshot;
 
@@ -89,6 +90,7 @@ fn request(blocks: u64) -> BlockRequest {
         node: None,
         allowed_nodes: None,
         zone: None,
+        by: Requester::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use freehold::Order;
 
 use super::common::parse_order;
@@ -11,9 +11,10 @@ use super::need::Need;
 use super::page_size::parse_page_size;
 
 const CHECK_CODES: &str = "\
-Exit codes, as monitoring plugins have them: 0 OK, available now; 1 WARNING,
-only after compaction or reclaim; 2 CRITICAL, only after memory is freed;
-3 UNKNOWN, also for arguments or input that cannot be used.";
+Exit codes, as monitoring plugins have them: 0 OK, free now; 1 WARNING, likely
+or undecided after the kernel's own reclaim and compaction; 2 CRITICAL, less
+than 10 % likely even so; 3 UNKNOWN, also for arguments or input that cannot be
+used.";
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CHECK_CODES, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
@@ -24,6 +25,9 @@ pub(crate) struct Check {
     /// The block order, instead of the size: 9 is 2 MiB with pages of 4 KiB.
     #[arg(long, value_parser = parse_order, value_name = "N")]
     pub(crate) order: Option<Order>,
+    /// Who requests the blocks; by default hugetlb, if it has a pool of this size.
+    #[arg(long, value_enum)]
+    pub(crate) by: Option<By>,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
     pub(crate) node: Option<u32>,
@@ -39,6 +43,9 @@ pub(crate) struct Check {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print every reason, not only the first ten lines.
+    #[arg(long)]
+    pub(crate) full: bool,
     /// Compact all memory, and compare the forecast with the result (needs root).
     #[arg(long, conflicts_with = "root")]
     pub(crate) verify: bool,
@@ -50,6 +57,17 @@ pub(crate) struct Check {
     pub(crate) page_size: Option<u64>,
     #[command(flatten)]
     pub(crate) sensing: Sensing,
+}
+
+/// Who requests blocks.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum By {
+    /// Writes to `nr_hugepages`, up to three.
+    Hugetlb,
+    /// Page faults in memory that wants transparent huge pages.
+    Thp,
+    /// `freehold repair`, and then hugetlb.
+    Repair,
 }
 
 impl Check {

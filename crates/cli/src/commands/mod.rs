@@ -24,6 +24,7 @@ pub(super) mod repair;
 mod repair_lock;
 pub(super) mod replay;
 mod request;
+mod requester;
 pub(super) mod serve;
 pub(super) mod snapshot;
 pub(super) mod sweep;

@@ -12,13 +12,16 @@ use freehold_linux::procfs::{
 use freehold_monitor::verdict::{BlockRequest, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
-use crate::args::{Check, Need, Repair};
+use crate::args::{By, Check, Need, Repair};
 use crate::exit::{Cause, Failure};
+
+use super::requester::requester;
 
 /// The request that the arguments describe.
 pub(super) struct BlockNeed {
     need: Need,
     order: Option<Order>,
+    by: Option<By>,
     node: Option<u32>,
     for_pid: Option<u32>,
     for_cgroup: Option<PathBuf>,
@@ -31,6 +34,7 @@ impl From<&Check> for BlockNeed {
         Self {
             need: args.need,
             order: args.order,
+            by: args.by,
             node: args.node,
             for_pid: args.for_pid,
             for_cgroup: args.for_cgroup.clone(),
@@ -46,6 +50,7 @@ impl From<&Repair> for BlockNeed {
         Self {
             need: args.need,
             order: None,
+            by: None,
             node: args.node,
             for_pid: None,
             for_cgroup: None,
@@ -86,6 +91,7 @@ pub(super) fn request(
         node: args.node,
         allowed_nodes: allowed,
         zone: args.zone.clone(),
+        by: requester(args.by, root, page_bytes << order)?,
     };
     place(&request, zones, args)?;
     Ok((request, missing))

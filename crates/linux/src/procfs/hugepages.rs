@@ -1,5 +1,6 @@
 //! `/sys/kernel/mm/hugepages`: the pools of hugetlb pages.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -8,6 +9,9 @@ use serde::Serialize;
 
 use super::read::{REPORT, number, read_text};
 use crate::error::Error;
+
+/// The folder of the pools, below a root.
+const POOLS: &str = "sys/kernel/mm/hugepages";
 
 /// The pool of hugetlb pages of one size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -24,11 +28,24 @@ pub struct HugetlbPool {
     pub surplus: u64,
 }
 
+/// Returns the sizes of the pools below `root` in bytes, the smallest first; none if the folder cannot be read.
+pub fn pool_sizes(root: &Path) -> Vec<u64> {
+    let entries = fs::read_dir(root.join(POOLS)).into_iter().flatten().flatten();
+    let mut sizes: Vec<_> = entries.filter_map(|entry| Some(page_kib(&entry.file_name())? << 10)).collect();
+    sizes.sort_unstable();
+    sizes
+}
+
+/// Returns the size in the name of a pool's folder.
+fn page_kib(name: &OsStr) -> Option<u64> {
+    name.to_str()?.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse().ok()
+}
+
 /// Reads the pools in `sys/kernel/mm/hugepages` below `root`, smallest pages first.
 ///
 /// A kernel without hugetlb lacks the folder: the result is then empty.
 pub fn read_hugetlb_pools(root: &Path) -> Result<Vec<HugetlbPool>, Error> {
-    let folder = root.join("sys/kernel/mm/hugepages");
+    let folder = root.join(POOLS);
     let entries = match fs::read_dir(&folder) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         other => other.map_err(|e| Error::io("read", &folder, e))?,
@@ -37,8 +54,7 @@ pub fn read_hugetlb_pools(root: &Path) -> Result<Vec<HugetlbPool>, Error> {
     for entry in entries {
         let entry = entry.map_err(|e| Error::io("read", &folder, e))?;
         let name = entry.file_name();
-        let kib = name.to_str().and_then(|name| name.strip_prefix("hugepages-")?.strip_suffix("kB"));
-        let Some(page_kib) = kib.and_then(|kib| kib.parse().ok()) else { continue };
+        let Some(page_kib) = page_kib(&name) else { continue };
         let read = |name: &str| {
             let path = entry.path().join(name);
             number(1, name, Some(read_text(&path)?.trim())).map_err(|e| e.in_file(&path, REPORT))

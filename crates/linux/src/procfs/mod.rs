@@ -35,7 +35,7 @@ pub use allowed_nodes::{ProcessNodes, nodes_of_cgroup, nodes_of_process};
 pub use buddyinfo::{BuddyZone, parse_buddyinfo, read_buddyinfo};
 pub use copy_notes::{copy_notes, header_note};
 pub use free_lists::{FreeLists, ZoneFreeLists};
-pub use hugepages::{HugetlbPool, read_hugetlb_pools};
+pub use hugepages::{HugetlbPool, pool_sizes, read_hugetlb_pools};
 pub use kpageflags::{fold_kpageflags, read_kpageflags};
 pub use machine::{LISTS_BOUND, Machine, STAT_REFRESH, bounds_lists, read_machine, release_numbers};
 pub use meminfo::read_meminfo;

@@ -4,6 +4,7 @@ use freehold_linux::pageblocks::Charge;
 use serde::Serialize;
 
 use super::doubt::Doubt;
+use super::forecast::Forecast;
 use super::holders::Holder;
 use super::range_map::RangeMap;
 use super::request::BlockRequest;
@@ -24,6 +25,8 @@ pub enum State {
     AfterReclaim,
     /// They are free after clean page cache is dropped and memory compacted.
     AfterReclaimAndCompaction,
+    /// Neither is likely: that reclaim and compaction for the request make them, or that they do not.
+    Undecided,
     /// They are free only after memory in use is freed or the machine reboots.
     NotBeforeFreed,
     /// The readings do not suffice to tell.
@@ -32,12 +35,13 @@ pub enum State {
 
 impl State {
     /// Every state.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AvailableNow,
         Self::AfterSetup,
         Self::AfterCompaction,
         Self::AfterReclaim,
         Self::AfterReclaimAndCompaction,
+        Self::Undecided,
         Self::NotBeforeFreed,
         Self::Unknown,
     ];
@@ -50,6 +54,7 @@ impl State {
             Self::AfterCompaction => "after-compaction",
             Self::AfterReclaim => "after-reclaim",
             Self::AfterReclaimAndCompaction => "after-reclaim-and-compaction",
+            Self::Undecided => "undecided",
             Self::NotBeforeFreed => "not-before-freed",
             Self::Unknown => "unknown",
         }
@@ -62,7 +67,8 @@ impl State {
             Self::AfterSetup
             | Self::AfterCompaction
             | Self::AfterReclaim
-            | Self::AfterReclaimAndCompaction => 1,
+            | Self::AfterReclaimAndCompaction
+            | Self::Undecided => 1,
             Self::NotBeforeFreed => 2,
             Self::Unknown => 3,
         }
@@ -95,6 +101,9 @@ pub struct Verdict {
     pub reason: Vec<String>,
     /// The blocks that requests can have.
     pub supply: Supply,
+    /// How many blocks the request will get; `None` for contiguous ranges, and if pageblocks are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<Forecast>,
     /// Why the result of compaction is not known within 5 %.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undecided: Option<Doubt>,

@@ -50,6 +50,9 @@ pub enum Bound {
     Lower,
     /// The upper bound: compaction never gives up, and every page on a per-CPU list goes back.
     Upper,
+    /// No bound, but what the first attempts of requests do: they are asynchronous, move pages only out of pageblocks that can
+    /// become free, and look at one page in 32 where they search for free ones.
+    Direct,
 }
 
 /// What compaction did to a pageblock.
@@ -136,6 +139,9 @@ pub fn compact(
         if from >= scan.to {
             break;
         }
+        if bound == Bound::Direct && source.stuck() > 0 {
+            left = 0;
+        }
         if bound == Bound::Lower && left > 0 && source.dirty_order > 0 {
             gives_up_at = Some(from);
             break;
@@ -155,6 +161,7 @@ pub fn compact(
     let mut zone = Compacted { blocks: scan.blocks, gives_up_at };
     match bound {
         Bound::Lower => keep_on_lists(read, &mut zone.blocks, limits.lists),
+        Bound::Direct => {}
         Bound::Upper => drive_out_of_lists(read, &mut zone.blocks, limits.per_cpu_count),
     }
     zone
@@ -169,7 +176,7 @@ pub fn compact(
 /// Linux counterpart: `isolate_freepages`.
 fn take(scan: &mut Scan<'_>, from: usize, wanted: u32) -> u32 {
     let mut taken = 0;
-    let mut strides = 0;
+    let mut strides = if scan.bound == Bound::Direct { STRIDES.len() } else { 0 };
     while taken < wanted && scan.to > from {
         let block = &mut scan.blocks[scan.to];
         if !scan.targets[scan.to] {

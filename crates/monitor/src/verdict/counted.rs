@@ -29,6 +29,7 @@ impl Names {
             kernel_stack_pages: counter("nr_kernel_stack") / page_kib,
             zsmalloc_pages: counter("nr_zspages"),
             dirty_pages: counter("nr_dirty").saturating_add(counter("nr_writeback")),
+            mapped_anon_pages: counter("nr_anon_pages"),
             shmem_pages: counter("nr_shmem"),
             slab_reclaimable_pages: counter("nr_slab_reclaimable"),
             drainable_pages: if drains_lists { per_cpu_pages } else { 0 },

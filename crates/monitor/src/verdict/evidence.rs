@@ -36,6 +36,13 @@ pub struct Evidence<'a> {
     pub missing: &'a [String],
 }
 
+impl<'a> Evidence<'a> {
+    /// Returns the free blocks of a zone.
+    pub(super) fn free_of(&self, zone: &ZoneSnapshot) -> Option<&'a ZoneFreeBlocks> {
+        self.free.iter().find(|free| free.node == zone.node && free.name == zone.name)
+    }
+}
+
 /// Holders of memory by name, with their sizes; empty where they could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Names {
@@ -60,6 +67,10 @@ pub struct Names {
     pub shmem_pages: u64,
     /// Pages of slab caches that a shrinker may give back.
     pub slab_reclaimable_pages: u64,
+    /// Anonymous pages that page tables refer to.
+    pub mapped_anon_pages: u64,
+    /// Free pages of swap.
+    pub swap_pages: u64,
     /// True if who holds memory was not looked up, as in a sample; `freehold check` does.
     pub unread: bool,
     /// What processes hold, most anonymous memory first.

@@ -11,6 +11,7 @@ use super::compaction::Bound;
 use super::doubt::Doubt;
 use super::evidence::Evidence;
 use super::extra_steps::ExtraSteps;
+use super::forecast::{Forecast, ForecastInputs};
 use super::holders::holders;
 use super::plan::plan;
 use super::predictor::{Predictor, as_read, without_clean_cache};
@@ -34,7 +35,14 @@ pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
         })
         .collect();
     let supply = Supply::of(&zones);
-    let state = state(&supply, request.blocks, zones.is_empty());
+    let inputs = if request.contiguous { None } else { ForecastInputs::new(evidence, request) };
+    let forecast = inputs.map(|inputs| Forecast::new(request.by, inputs, request.blocks));
+    let state = match state(&supply, request.blocks, zones.is_empty()) {
+        State::NotBeforeFreed => {
+            forecast.map_or(State::NotBeforeFreed, |forecast| likely(forecast.probability))
+        }
+        state => state,
+    };
     let holders = evidence.map.map_or_else(Vec::new, |map| holders(evidence, map, request));
     let mut verdict = Verdict {
         state,
@@ -43,6 +51,7 @@ pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
         action: None,
         reason: Vec::new(),
         supply,
+        forecast,
         undecided: doubt(evidence, request, &supply, &zones),
         plan: RepairPlan::Unknown,
         relief: Vec::new(),
@@ -56,7 +65,7 @@ pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
     verdict.plan = plan(&verdict, &ExtraSteps::new(evidence, &verdict));
     verdict.relief = relief(&verdict, evidence);
     verdict.reason = sentences::reason(&verdict, evidence);
-    verdict.action = action(&verdict);
+    verdict.action = action(&verdict, evidence);
     verdict
 }
 
@@ -87,6 +96,15 @@ fn by_node(zones: &[ZoneSupply], wanted: u64) -> Vec<NodeVerdict> {
     nodes.into_iter().map(of_node).collect()
 }
 
+/// Returns the state of a request that the bounds do not guarantee, and that is served with a probability.
+fn likely(probability: f64) -> State {
+    match probability {
+        0.9.. => State::AfterReclaimAndCompaction,
+        0.1.. => State::Undecided,
+        _ => State::NotBeforeFreed,
+    }
+}
+
 fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
     let enough = |blocks: Option<u64>| blocks.is_some_and(|blocks| blocks >= wanted);
     let with_deferred = |blocks: u64| enough(Some(blocks.saturating_add(supply.deferred)));
@@ -113,7 +131,7 @@ fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
 
 fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequest) -> ZoneSupply {
     let (order, own) = (request.order, request.zone.is_some());
-    let free = evidence.free.iter().find(|free| free.node == zone.node && free.name == zone.name);
+    let free = evidence.free_of(zone);
     let now = free.map_or(0, |free| free.blocks_from(usize::from(order)));
     let (unusable, unusable_pages) = free.map_or((0, 0), |free| unusable(free, order));
     let usable_pages = zone.free.saturating_sub(unusable_pages);
@@ -179,6 +197,7 @@ mod tests {
 
     use super::super::compaction::Mobility;
     use super::super::evidence::Names;
+    use super::super::forecast::Requester;
     use super::super::range_rules::RangeRules;
     use super::*;
 
@@ -215,6 +234,15 @@ mod tests {
     }
 
     #[test]
+    fn a_request_is_critical_if_it_is_unlikely() {
+        let (reclaim, freed) = (State::AfterReclaimAndCompaction, State::NotBeforeFreed);
+        assert_eq!(
+            [0.9, 0.89, 0.1, 0.09, 0.0].map(likely),
+            [reclaim, State::Undecided, State::Undecided, freed, freed]
+        );
+    }
+
+    #[test]
     fn one_block_of_a_hundred_is_held_back() {
         let cases = [(0, 99), (0, 100), (980, 1000), (995, 1000), (1000, 990)];
         assert_eq!(cases.map(|(now, predicted)| promised(now, predicted)), [99, 99, 990, 995, 990]);
@@ -248,6 +276,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            by: Requester::default(),
         };
         judge(&evidence, &request).supply
     }

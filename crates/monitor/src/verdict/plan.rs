@@ -109,6 +109,7 @@ fn least_nodes(verdict: &Verdict) -> (Vec<u32>, u64) {
 #[cfg(test)]
 mod tests {
     use super::super::answer::State;
+    use super::super::forecast::Requester;
     use super::super::request::BlockRequest;
     use super::super::supply::{Supply, ZoneSupply};
     use super::*;
@@ -125,6 +126,7 @@ mod tests {
                 node: None,
                 allowed_nodes: None,
                 zone: None,
+                by: Requester::default(),
             },
             action: None,
             reason: Vec::new(),
@@ -137,6 +139,7 @@ mod tests {
                 after_reclaim_and_compaction: Some(both),
                 after_reclaim_and_compaction_at_most: Some(both),
             },
+            forecast: None,
             undecided: None,
             plan: RepairPlan::Unknown,
             relief: Vec::new(),

@@ -54,7 +54,7 @@ impl<'a> Predictor<'a> {
             return read.to_vec();
         }
         match bound {
-            Bound::Lower => listed::bounded(read, &self.zone.pagesets),
+            Bound::Lower | Bound::Direct => listed::bounded(read, &self.zone.pagesets),
             Bound::Upper => read.iter().map(listed::without_lists).collect(),
         }
     }

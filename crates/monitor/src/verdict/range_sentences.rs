@@ -42,7 +42,7 @@ pub(super) fn reason(verdict: &Verdict) -> Vec<String> {
             "{ranges} cannot be had before memory is freed or the machine reboots: {now} are free now, {moved} by \
              migration, {both} by reclaim and migration{more}"
         ),
-        State::Unknown => format!("{ranges}: unknown whether the machine has them"),
+        State::Undecided | State::Unknown => format!("{ranges}: unknown whether the machine has them"),
     };
     let mut shown = vec![head];
     shown.extend(nodes(verdict, "migration"));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::forecast::Requester;
 use super::size::SizeText;
 
 /// A request for free blocks.
@@ -24,6 +25,8 @@ pub struct BlockRequest {
     pub allowed_nodes: Option<BTreeSet<u32>>,
     /// Only memory of zones of this name.
     pub zone: Option<String>,
+    /// Who requests them.
+    pub by: Requester,
 }
 
 impl BlockRequest {
@@ -32,6 +35,11 @@ impl BlockRequest {
         let what = if self.contiguous { "contiguous range" } else { "block" };
         let plural = if self.blocks == 1 { "" } else { "s" };
         format!("{} {what}{plural} of {} (order {})", self.blocks, SizeText(self.block_bytes), self.order)
+    }
+
+    /// Returns the request as its first line has it, such as `3 x 2M`.
+    pub(super) fn short(&self) -> String {
+        format!("{} x {}", self.blocks, SizeText(self.block_bytes).short())
     }
 
     /// Returns the size of a page in bytes.

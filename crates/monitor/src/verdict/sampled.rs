@@ -152,8 +152,11 @@ pub fn judge_quick(
         state,
         plan: &plan(request, state, nodes.into_iter().collect(), emptied.least.min(room)),
         now: now.likely,
-        relief: Some("leave out --quick to see who uses it"),
-        look_again: "leave out --quick",
+        relief: Some("run without --quick to see who uses it"),
+        look_again: "run without --quick",
+        all: Some(tally.all),
+        after_repair: None,
+        has_no_pool: false,
     });
     QuickVerdict {
         state,
@@ -200,7 +203,6 @@ fn reason(
     room: u64,
     tally: SampleTally,
 ) -> Vec<String> {
-    let blocks = request.words();
     let between = |estimate: Estimate| {
         if estimate.least == estimate.most {
             estimate.likely.to_string()
@@ -208,23 +210,17 @@ fn reason(
             format!("{} ({} to {})", estimate.likely, estimate.least, estimate.most)
         }
     };
+    let what = if request.contiguous { request.words() } else { request.short() };
+    let free = format!("{what}: {} free now", between(now));
     let head = match state {
-        State::AvailableNow => format!("{blocks} can be had now: {} are free", between(now)),
-        State::AfterCompaction => {
-            format!("{blocks} can be had once pages are moved: {} are free now", between(now))
-        }
-        State::NotBeforeFreed => format!(
-            "{blocks} cannot be had before memory is freed or the machine reboots: {} are free now",
-            between(now)
-        ),
-        _ => format!(
-            "{blocks}: the sample does not tell whether the machine has them; {} are free now. Leave out --quick",
-            between(now)
-        ),
+        State::AvailableNow => free,
+        State::AfterCompaction => format!("{free}, more once pages are moved"),
+        State::NotBeforeFreed => format!("{free}, and too few that moving pages would free"),
+        _ => format!("{free}; the sample does not say whether the machine has them"),
     };
+    let confidence = if tally.sampled < tally.all { ", with a confidence of 95 %" } else { "" };
     let sample = format!(
-        "of {} aligned blocks {} were looked at: {} hold nothing that stays, with a confidence of 95 %; free \
-         memory has room for {room}",
+        "of {} aligned blocks {} were looked at: {} hold nothing unmovable{confidence}; free memory has room for {room}",
         tally.all,
         tally.sampled,
         between(emptied)
@@ -234,6 +230,7 @@ fn reason(
 
 #[cfg(test)]
 mod tests {
+    use super::super::forecast::Requester;
     use super::*;
 
     fn random(state: &mut u64) -> u64 {
@@ -284,6 +281,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            by: Requester::default(),
         };
         let tally = SampleTally { all: 100, sampled: 50, free: 10, movable: 20 };
         let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &request(blocks), tally).state;

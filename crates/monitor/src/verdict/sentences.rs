@@ -8,135 +8,117 @@ use super::evidence::Evidence;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
 use super::reserves::reserves_sentence;
+use super::supply::Supply;
 use super::words::{nodes, plural, with_names};
 
 /// The most holders in the reason.
 const TOLD: usize = 4;
 
-/// Returns the reasons for the verdict, a sentence each.
+/// Returns the reasons for the verdict, a sentence each. The first has the numbers.
 pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> {
     if verdict.request.contiguous {
         return range_sentences::reason(verdict);
     }
-    let supply = &verdict.supply;
-    let blocks = verdict.request.words();
-    let mut shown = Vec::new();
-    match verdict.state {
-        State::AvailableNow => shown.push(format!("{blocks} can be had now: {} are free", supply.now)),
-        State::AfterSetup => {
-            let mib = deferred_mib(evidence);
-            shown.push(format!(
-                "{blocks} should be available once the kernel has set up {mib} more MiB of memory, which was not \
-                 tried: {} are free now",
-                supply.now
-            ));
-        }
-        State::AfterCompaction => shown.push(format!(
-            "{blocks} can be had only after compaction: {} are free now, {}",
-            supply.now,
-            after(supply.after_compaction, supply.after_compaction_at_most, "it")
-        )),
-        State::AfterReclaim => shown.push(format!(
-            "{blocks} can be had only after reclaim: {} are free now, {} once clean page cache is dropped",
-            supply.now,
-            supply.after_reclaim.unwrap_or(0)
-        )),
-        State::AfterReclaimAndCompaction => shown.push(format!(
-            "{blocks} can be had only after reclaim and compaction: {} are free now, {}, {}",
-            supply.now,
-            after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
-            after(
-                supply.after_reclaim_and_compaction,
-                supply.after_reclaim_and_compaction_at_most,
-                "clean page cache is dropped and the rest compacted"
-            )
-        )),
-        State::NotBeforeFreed => shown.push(format!(
-            "{blocks} {}: {} are free now, {}, {}",
-            if supply.after_reclaim_and_compaction_at_most < Some(verdict.request.blocks) {
-                "cannot be had before memory is freed or the machine reboots"
+    let mut reasons = vec![headline(verdict, evidence)];
+    if verdict.state != State::AvailableNow {
+        what_keeps_it(verdict, evidence, &mut reasons);
+    }
+    kept_back(verdict, &mut reasons);
+    reasons.extend(nodes(verdict, "compaction"));
+    if verdict.state != State::AvailableNow {
+        reasons.extend(reach(&verdict.supply));
+        reasons.extend(verdict.undecided.map(|doubt| doubted(doubt, evidence)));
+    }
+    reasons
+}
+
+/// Returns the number needed, what is free, and what the kernel's own work makes of it.
+fn headline(verdict: &Verdict, evidence: &Evidence<'_>) -> String {
+    if verdict.zones.is_empty() {
+        return "the machine has no such zone or node".to_owned();
+    }
+    let free = format!("{}: {} free now", verdict.request.short(), verdict.supply.now);
+    match (verdict.state, &verdict.forecast) {
+        (State::AvailableNow, _) => free,
+        (State::AfterSetup, _) => format!(
+            "{free}; {} MiB of memory are not set up yet, which the kernel does for such a request",
+            deferred_mib(evidence)
+        ),
+        (_, Some(forecast)) => {
+            let range = if forecast.at_90 == forecast.at_10 {
+                forecast.at_50.to_string()
             } else {
-                "are not guaranteed"
-            },
-            supply.now,
-            after(supply.after_compaction, supply.after_compaction_at_most, "compaction"),
-            after(
-                supply.after_reclaim_and_compaction,
-                supply.after_reclaim_and_compaction_at_most,
-                "reclaim and compaction"
+                format!("{} ({} to {})", forecast.at_50, forecast.at_90, forecast.at_10)
+            };
+            format!(
+                "{free}, {range} after the kernel's own work {}, {}",
+                verdict.request.by.words(),
+                forecast.words()
             )
-        )),
-        State::Unknown if verdict.zones.is_empty() => {
-            shown.push("the machine has no such zone or node".to_owned());
         }
-        State::Unknown => shown.push(format!(
-            "{blocks} cannot be had now, as {} are free; whether compaction or reclaim would make them is unknown",
-            supply.now
-        )),
+        (_, None) => format!("{free}; what compaction or reclaim would make is unknown"),
     }
-    if verdict.state != State::AvailableNow {
-        shown.extend(verdict.undecided.map(|doubt| doubted(doubt, evidence)));
-    }
-    shown.extend(nodes(verdict, "compaction"));
-    kept_back(verdict, &mut shown);
-    if verdict.state != State::AvailableNow {
-        what_keeps_it(verdict, evidence, &mut shown);
-    }
-    shown
+}
+
+/// Returns what `freehold repair` can reach: the bounds of its steps.
+fn reach(supply: &Supply) -> Option<String> {
+    let bounds = |least: Option<u64>, most: Option<u64>| {
+        let least = least?;
+        Some(match most {
+            Some(most) if most > least => format!("{least} to {most}"),
+            _ => least.to_string(),
+        })
+    };
+    Some(format!(
+        "`freehold repair` reaches {} by compaction, and {} by reclaim and compaction",
+        bounds(supply.after_compaction, supply.after_compaction_at_most)?,
+        bounds(supply.after_reclaim_and_compaction, supply.after_reclaim_and_compaction_at_most)?
+    ))
 }
 
 /// Adds what stops compaction, and who holds pageblocks.
-fn what_keeps_it(verdict: &Verdict, evidence: &Evidence<'_>, shown: &mut Vec<String>) {
+fn what_keeps_it(verdict: &Verdict, evidence: &Evidence<'_>, reasons: &mut Vec<String>) {
+    reasons.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(pages_of));
+    reasons.extend(charged(verdict));
     let stops = verdict.zones.iter().filter_map(|zone| Some((zone, zone.gives_up_at_pfn?)));
-    shown.extend(stops.map(|(zone, pfn)| {
+    reasons.extend(stops.map(|(zone, pfn)| {
         format!(
-            "compaction of node {}, zone {} may give up at pfn {pfn:#x}, at a dirty compound page of page cache \
-             that it cannot split and may find no place for; write back what is dirty first (`sync`)",
+            "node {}, zone {}: compaction may give up at pfn {pfn:#x}, at a dirty compound page of page cache; write \
+             it back first (`sync`)",
             zone.node, zone.name
         )
     }));
-    shown.extend(verdict.holders.iter().filter(|h| h.pageblocks_alone > 0).take(TOLD).map(pages_of));
-    shown.extend(on_lists(evidence, verdict));
-    shown.extend(charged(verdict));
+    reasons.extend(on_lists(evidence, verdict));
     if verdict.state == State::NotBeforeFreed {
-        shown.extend(in_use(evidence, verdict));
+        reasons.extend(in_use(evidence, verdict));
     }
 }
 
 /// Adds which free blocks requests cannot have, and where others are.
-fn kept_back(verdict: &Verdict, shown: &mut Vec<String>) {
+fn kept_back(verdict: &Verdict, reasons: &mut Vec<String>) {
     let kept: u64 = verdict
         .zones
         .iter()
         .map(|zone| zone.now.saturating_sub(zone.unusable).saturating_sub(zone.allowed))
         .sum();
-    shown.extend(reserves_sentence(verdict));
+    reasons.extend(reserves_sentence(verdict));
     let by_type = verdict.zones.iter().filter(|zone| zone.reserved_pages.is_none());
     let unusable: u64 = by_type.map(|zone| zone.unusable).sum();
+    let are = |number: u64| if number == 1 { "is" } else { "are" };
     if unusable > 0 {
-        let is = if unusable == 1 { "is" } else { "are" };
-        shown.push(format!(
-            "{unusable} more {is} free that HighAtomic reserves, CMA or isolation keep from requests"
+        reasons.push(format!(
+            "{unusable} more {} free but reserved (HighAtomic, CMA or isolated)",
+            are(unusable)
         ));
     }
     if kept > 0 {
-        let is = if kept == 1 { "is" } else { "are" };
-        shown.push(format!("{kept} more {is} free that the low watermarks and the lowmem reserve keep back"));
+        reasons.push(format!("{kept} more {} free but reserved (low watermark, lowmem_reserve)", are(kept)));
     }
     if verdict.supply.deferred > 0 {
-        shown.push(format!(
+        reasons.push(format!(
             "{} more lie in memory that the kernel has not set up yet; whether a request gets them was not tried",
             verdict.supply.deferred
         ));
-    }
-}
-
-/// Returns how many blocks there are after `what`: the promise, and the upper bound if it is another number.
-fn after(least: Option<u64>, most: Option<u64>, what: &str) -> String {
-    let least = least.unwrap_or(0);
-    match most {
-        Some(most) if most > least => format!("{least} after {what} ({most} at most)"),
-        _ => format!("{least} after {what}"),
     }
 }
 
@@ -146,26 +128,25 @@ fn deferred_mib(evidence: &Evidence<'_>) -> u64 {
     pages * page_kib(evidence) / 1024
 }
 
-/// Returns why the result of compaction has wide bounds.
+/// Returns why the bounds of compaction are far apart.
 fn doubted(doubt: Doubt, evidence: &Evidence<'_>) -> String {
     match doubt {
-        Doubt::MayGiveUp => "the result of compaction is unknown, as it may give up early".to_owned(),
+        Doubt::MayGiveUp => "the bounds are wide, as compaction may give up early".to_owned(),
         Doubt::BeingWritten => format!(
-            "the result of compaction is unknown, as page cache is being written ({} pages are dirty), and it may \
-             give up there",
+            "the bounds are wide, as page cache is being written ({} pages are dirty), and compaction may give up there",
             evidence.names.dirty_pages
         ),
-        Doubt::Wide => "the result of compaction is not known within 5 %".to_owned(),
+        Doubt::Wide => "the bounds of compaction are more than 5 % apart".to_owned(),
     }
 }
 
 fn pages_of(holder: &Holder) -> String {
     let text = format!(
-        "{} hold {} alone, with {} in {}",
+        "{}: sole blocker of {}, present in {}, {}",
         holder.kind.title(),
         plural(holder.pageblocks_alone, "pageblock"),
-        plural(holder.pages, "page"),
-        holder.pageblocks
+        holder.pageblocks,
+        plural(holder.pages, "page")
     );
     if holder.kind == HolderKind::PerCpuLists {
         return format!("{text}; a request that fails drains the lists before it gives up");

@@ -8,6 +8,7 @@ use super::answer::State;
 use super::compaction::Mobility;
 use super::doubt::Doubt;
 use super::evidence::{Evidence, Names};
+use super::forecast::Requester;
 use super::judge::judge;
 use super::range_rules::RangeRules;
 use super::request::BlockRequest;
@@ -21,7 +22,7 @@ const USUAL_PAGEBLOCK_ORDER: u8 = 9;
 const GIGANTIC_BYTES: u64 = 1 << 30;
 
 /// What to do before the pageblocks were read once.
-const SURVEYING: &str = "Do: wait until the pageblocks have been read once";
+const SURVEYING: &str = "Action: wait until the pageblocks have been read once";
 
 /// What a machine can give of one size, as of a sample.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -88,6 +89,7 @@ pub fn standing(machine: &Machine, sample: &Sample) -> Vec<Standing> {
             node: None,
             allowed_nodes: None,
             zone: None,
+            by: Requester::default(),
         };
         let verdict = judge(&evidence, &request);
         Standing {
@@ -125,8 +127,9 @@ fn sentence(request: &BlockRequest, state: State, supply: &Supply, are_far_apart
         State::AfterCompaction => "only after compaction",
         State::AfterReclaim => "only after reclaim",
         State::AfterReclaimAndCompaction => "only after reclaim and compaction",
+        State::Undecided => "undecided after reclaim and compaction",
         State::NotBeforeFreed => "not before memory is freed",
-        State::Unknown => "none free; the result of compaction and reclaim is unknown",
+        State::Unknown => "unknown after compaction and reclaim",
     };
     let are = if supply.now == 1 { "is" } else { "are" };
     let then = |least: Option<u64>, most: Option<u64>, what: &str| match (least, most) {
@@ -175,6 +178,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            by: Requester::default(),
         };
         let supply = Supply {
             now: 1,

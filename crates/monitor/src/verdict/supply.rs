@@ -111,9 +111,13 @@ impl Supply {
 ///
 /// Linux counterpart: `__zone_watermark_ok`.
 pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, own: bool) -> u64 {
+    above(zone, zone.watermark_low.saturating_add(zone.boost), order, free, own)
+}
+
+/// Returns the same above another mark.
+pub(super) fn above(zone: &ZoneSnapshot, mark: u64, order: u8, free: u64, own: bool) -> u64 {
     let protection = if own { 0 } else { zone.protection.iter().max().copied().unwrap_or(0) };
-    let reserve = zone.watermark_low.saturating_add(zone.boost).saturating_add(protection);
-    free.saturating_sub(reserve) >> order
+    free.saturating_sub(mark.saturating_add(protection)) >> order
 }
 
 /// Returns free blocks of `order`, and free pages, on lists that ordinary requests cannot use. If only the pages are known, they

@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::guest::{Guests, Observed};
 use super::rows::{COLUMNS, Row};
+use super::score;
 use super::states::{State, all};
 
 /// The file with what was served, in the folder of each state.
@@ -21,12 +22,18 @@ pub struct CalibrateArgs {
     /// States to observe, by a part of their names; by default, all
     #[arg(value_name = "PART")]
     states: Vec<String>,
+    /// Only score the states that were observed
+    #[arg(long)]
+    score: bool,
+    /// Score the states that are kept for proof, instead of the others
+    #[arg(long, requires = "score")]
+    kept: bool,
     /// Guests that run at once
     #[arg(long, default_value_t = 1, value_name = "N")]
     jobs: usize,
 }
 
-/// Observes the states that were not observed yet. Returns true if all are observed.
+/// Observes the states that were not observed yet, or scores them. Returns true if all are observed.
 ///
 /// # Errors
 /// If a program is missing, or a file cannot be written.
@@ -36,6 +43,9 @@ pub fn run(arguments: &CalibrateArgs, root: &Path) -> Result<bool, String> {
         arguments.states.is_empty() || arguments.states.iter().any(|part| state.name.contains(part))
     };
     let states: Vec<_> = all().into_iter().filter(is_wanted).collect();
+    if arguments.score {
+        return score_all(&states, &folder, arguments.kept, root);
+    }
     observe(&states, &folder, arguments.jobs, root)?;
     let missing: Vec<_> =
         states.iter().filter(|state| !folder.join(&state.name).join(ROWS).is_file()).collect();
@@ -45,6 +55,31 @@ pub fn run(arguments: &CalibrateArgs, root: &Path) -> Result<bool, String> {
     let kept = states.iter().filter(|state| state.is_kept()).count();
     println!("{} states, of which {kept} are kept for proof", states.len());
     Ok(missing.is_empty())
+}
+
+/// Scores the states that were observed, and writes the rows.
+fn score_all(states: &[State], folder: &Path, is_kept: bool, root: &Path) -> Result<bool, String> {
+    let program = score::program(root)?;
+    let (mut scored, mut unanswered, mut missing) = (Vec::new(), 0, 0);
+    for state in states.iter().filter(|state| state.is_kept() == is_kept) {
+        let place = folder.join(&state.name);
+        let Ok(text) = fs::read_to_string(place.join(ROWS)) else {
+            missing += 1;
+            continue;
+        };
+        for line in text.lines().skip(1) {
+            let row = Row::parse(line).ok_or_else(|| format!("{}: damaged row {line}", place.display()))?;
+            if row.served.is_empty() {
+                unanswered += 1;
+            } else {
+                scored.push(score::ask(&program, &place.join("root"), row)?);
+            }
+        }
+    }
+    let which = if is_kept { "kept" } else { "other" };
+    score::write(&scored, &folder.join(format!("{which}.tsv")))?;
+    println!("{}\n{missing} states were not observed.", score::tables(&scored, unanswered));
+    Ok(missing == 0)
 }
 
 /// Observes states, `jobs` at once.

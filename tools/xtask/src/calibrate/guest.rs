@@ -93,9 +93,9 @@ impl Guests {
         let text = |error: VmError| error.to_string();
         let mut guest = Guest::boot(&self.machine(state)?).map_err(text)?;
         let console = guest.console();
-        console.until("READY", STATE).map_err(text)?;
+        let mut made = console.until("READY", STATE).map_err(text)?;
         console.send(&format!("{}; sleep 1", state.recipe)).map_err(text)?;
-        let made = console.until("DONE", STATE).map_err(text)?;
+        made += &console.until("DONE", STATE).map_err(text)?;
         if let Some(failed) = made.lines().find(|line| line.starts_with("FAILED")) {
             return Err(failed.to_owned());
         }

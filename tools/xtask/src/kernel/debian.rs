@@ -41,7 +41,7 @@ impl Packages<'_> {
         folder: &Path,
     ) -> Result<Vec<String>, String> {
         let what = format!("Linux {series} {flavour}");
-        self.unpack_found(&what, folder, |apt| Ok(vec![apt.newest_kernel(series, flavour)?]))
+        self.unpack_found(&what, folder, |apt| Ok(with_modules(apt.newest_kernel(series, flavour)?)))
     }
 
     /// Unpacks the packages whose names `find` returns; `what` describes them.
@@ -74,10 +74,11 @@ impl Packages<'_> {
         apt.update().map_err(said)?;
         let mut unpacked = Vec::new();
         for name in find(&apt).map_err(said)? {
-            let archive = real(&apt, &name).map_err(said)?;
-            job.run(command("dpkg").arg("-x").arg(&archive).arg(folder))
-                .map_err(|error| error.to_string())?;
-            unpacked.push(stem(&archive));
+            for archive in real(&apt, &name).map_err(said)? {
+                job.run(command("dpkg").arg("-x").arg(&archive).arg(folder))
+                    .map_err(|error| error.to_string())?;
+                unpacked.push(stem(&archive));
+            }
         }
         fs::remove_dir_all(&room).map_err(|error| format!("{}: {error}", room.display()))?;
         fs::write(&done, unpacked.join("\n")).map_err(|error| format!("{}: {error}", done.display()))?;
@@ -85,24 +86,31 @@ impl Packages<'_> {
     }
 }
 
-/// Downloads a package, or its replacement.
-fn real(apt: &Apt<'_>, name: &str) -> Result<PathBuf, String> {
+/// Returns the packages with a kernel and its modules, which some kernels have in a package of their own.
+fn with_modules(kernel: String) -> Vec<String> {
+    let modules = kernel.strip_prefix("linux-binary-").map(|rest| format!("linux-modules-{rest}"));
+    [Some(kernel), modules].into_iter().flatten().collect()
+}
+
+/// Downloads a package, or its replacements.
+fn real(apt: &Apt<'_>, name: &str) -> Result<Vec<PathBuf>, String> {
     let archive = apt.download(name)?;
     let depends = command("dpkg-deb").arg("-f").arg(&archive).arg("Depends").output();
     let depends = depends.map_err(|error| error.to_string())?.stdout;
-    match stands_for(name, &String::from_utf8_lossy(&depends)) {
-        Some(other) => apt.download(&other),
-        None => Ok(archive),
-    }
+    let others = stands_for(name, &String::from_utf8_lossy(&depends));
+    if others.is_empty() { Ok(vec![archive]) } else { others.iter().map(|name| apt.download(name)).collect() }
 }
 
-/// Returns the kernel package that replaces a package without files: the first of `depends` with a version in its name.
-fn stands_for(name: &str, depends: &str) -> Option<String> {
-    let first = depends.split([',', ' ', '|']).next()?.trim();
+/// Returns the packages that replace a kernel package without files: the first of `depends` with a version in its name, and
+/// its modules.
+fn stands_for(name: &str, depends: &str) -> Vec<String> {
+    let mut names = depends.split(',').filter_map(|one| one.split_whitespace().next());
     let is_kernel = |name: &str| name.starts_with("linux-image-") || name.starts_with("linux-binary-");
     let is_versioned = |name: &str| name.bytes().any(|byte| byte == b'.');
-    (is_kernel(name) && is_kernel(first) && (!is_versioned(name) || first.starts_with("linux-binary-")))
-        .then(|| first.to_owned())
+    let first = names.next().filter(|first| {
+        is_kernel(name) && is_kernel(first) && (!is_versioned(name) || first.starts_with("linux-binary-"))
+    });
+    first.map_or_else(Vec::new, |first| with_modules(first.to_owned()))
 }
 
 /// Returns the name, version and architecture of a package's file.
@@ -144,17 +152,14 @@ mod tests {
     #[test]
     fn package_without_files_is_replaced_by_its_kernel() {
         let real = "linux-image-6.12.117+deb13-arm64-16k";
-        assert_eq!(
-            stands_for("linux-image-arm64-16k", &format!("{real} (= 6.12.117-1)")),
-            Some(real.to_owned())
-        );
+        assert_eq!(stands_for("linux-image-arm64-16k", &format!("{real} (= 6.12.117-1)")), [real]);
         let depends = "linux-binary-7.3.4-cloud-amd64 (= 7.3.4-1), linux-modules-7.3.4-cloud-amd64";
         assert_eq!(
             stands_for("linux-image-7.3.4-cloud-amd64", depends),
-            Some("linux-binary-7.3.4-cloud-amd64".to_owned())
+            ["linux-binary-7.3.4-cloud-amd64", "linux-modules-7.3.4-cloud-amd64"]
         );
-        assert_eq!(stands_for(real, "kmod, linux-base (>= 4.3~)"), None);
-        assert_eq!(stands_for("busybox-static", ""), None);
+        assert!(stands_for(real, "kmod, linux-base (>= 4.3~)").is_empty());
+        assert!(stands_for("busybox-static", "").is_empty());
     }
 
     #[test]

@@ -96,7 +96,14 @@ fn check(args: &Check) -> Result<u8, Failure> {
     };
     let report =
         Report { types: readings.types_from(), free_from: readings.free_from(), verdict, notes, tried };
-    shown(if args.json { output::print_json(&report) } else { output::print(&report::text(&report)) }, code)
+    shown(
+        if args.json {
+            output::print_json(&report)
+        } else {
+            output::print(&report::text(&report, args.full))
+        },
+        code,
+    )
 }
 
 /// Returns the exit code, if the report was printed.

@@ -34,7 +34,7 @@ pub(super) enum Tried {
 /// Formats reasons, notes and what could not be read, after the word for the exit code.
 pub(super) fn with_state(exit_code: u8, reason: &[String], notes: &[String], missing: &[String]) -> String {
     let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(exit_code.min(3))];
-    let mut lines: Vec<String> = reason.iter().map(|reason| format!("{reason}.")).collect();
+    let mut lines: Vec<String> = reason.iter().map(|reason| format!("{}.", capitalized(reason))).collect();
     if let Some(first) = lines.first_mut() {
         first.insert_str(0, &format!("{word}: "));
     }
@@ -43,16 +43,37 @@ pub(super) fn with_state(exit_code: u8, reason: &[String], notes: &[String], mis
     lines.join("\n")
 }
 
-/// Returns what a verdict tells: what to do comes first.
-pub(super) fn lines(action: Option<&String>, reason: &[String]) -> Vec<String> {
-    action.into_iter().chain(reason).cloned().collect()
+/// Returns a sentence with a capital letter at its start.
+fn capitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Formats the report. The state comes first, because monitors show only the first line.
-pub(super) fn text(report: &Report) -> String {
+/// The most lines without `--full`.
+const LINES: usize = 10;
+
+/// Returns what a verdict says: the numbers, what to do, and the reasons.
+pub(super) fn lines(action: Option<&String>, reason: &[String]) -> Vec<String> {
+    let (first, more) = reason.split_at(reason.len().min(1));
+    first.iter().chain(action).chain(more).cloned().collect()
+}
+
+/// Returns the first lines of a text, and how many there are more.
+pub(super) fn cut(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    if lines.len() <= LINES {
+        return text.to_owned();
+    }
+    let more = lines.len() - (LINES - 1);
+    format!("{}\n{more} more lines: --full.", lines[..LINES - 1].join("\n"))
+}
+
+/// Formats the report. The state comes first, because monitors show only the first line. It is cut unless it is wanted `full`.
+pub(super) fn text(report: &Report, full: bool) -> String {
     let Report { verdict, notes, tried, .. } = report;
     let lines = lines(verdict.action.as_ref(), &verdict.reason);
-    let mut lines = vec![with_state(verdict.exit_code, &lines, notes, &verdict.missing)];
+    let said = with_state(verdict.exit_code, &lines, notes, &verdict.missing);
+    let mut lines = vec![if full { said } else { cut(&said) }];
     match tried {
         Some(Tried::Compaction(tried)) => {
             lines.push(format!(
@@ -70,4 +91,16 @@ pub(super) fn text(report: &Report) -> String {
         None => {}
     }
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_lines_are_shown() {
+        let text = |lines: usize| (1..=lines).map(|line| line.to_string()).collect::<Vec<_>>().join("\n");
+        assert_eq!(cut(&text(10)), text(10));
+        assert_eq!(cut(&text(12)), format!("{}\n3 more lines: --full.", text(9)));
+    }
 }

@@ -65,6 +65,8 @@ fn cannot(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
+    use freehold_monitor::verdict::Requester;
+
     use super::*;
 
     #[test]
@@ -77,6 +79,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            by: Requester::default(),
         };
         let answer = taken(&request, 1811, 1779);
         let starts = "CANNOT: 1779 blocks of 2 MiB are free now, 1787 requested; 1811 were free after the last step, and";

@@ -124,7 +124,7 @@ const OF_VERDICTS: [Row; 4] = [
     ),
     (
         ("freehold_verdict_state", Gauge, "bool", &["size", "state"]),
-        "Whether this is how one block of a size can be had: available-now, after-setup, after-compaction, after-reclaim, after-reclaim-and-compaction, not-before-freed or unknown.",
+        "Whether this is how one block of a size can be had: available-now, after-setup, after-compaction, after-reclaim, after-reclaim-and-compaction, undecided, not-before-freed or unknown.",
         (MAP, JUDGED, SLOW),
         values::verdict_state,
     ),

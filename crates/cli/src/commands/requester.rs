@@ -1,0 +1,103 @@
+//! Who requests blocks, as the machine and the option `--by` say.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::anyhow;
+use freehold_linux::procfs::pool_sizes;
+use freehold_monitor::verdict::Requester;
+
+use crate::args::By;
+use crate::exit::{Cause, Failure};
+
+/// Settings of transparent huge pages, below a root.
+const THP: &str = "sys/kernel/mm/transparent_hugepage";
+
+/// Returns who requests blocks of so many bytes.
+///
+/// # Errors
+/// If the machine has no pool and no transparent huge pages of this size, and the option names them.
+pub(super) fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester, Failure> {
+    let pools = pool_sizes(root);
+    let has_pool = pools.contains(&block_bytes);
+    let huge = setting(root, "hpage_pmd_size").and_then(|bytes| bytes.parse::<u64>().ok());
+    match by {
+        Some(By::Repair) => Ok(Requester::Repair),
+        // A copy of a machine's files may lack the pools.
+        Some(By::Hugetlb) if has_pool || pools.is_empty() => Ok(Requester::Hugetlb),
+        Some(By::Hugetlb) => Err(refused(format!("--by hugetlb: the pools here are of {}", sizes(&pools)))),
+        Some(By::Thp) if huge.is_some_and(|huge| huge != block_bytes) => Err(refused(format!(
+            "--by thp: transparent huge pages here are of {}",
+            sizes(&[huge.unwrap_or_default()])
+        ))),
+        Some(By::Thp) if chosen(root, "enabled").as_deref() == Some("never") => Err(refused(format!(
+            "--by thp: transparent huge pages are off here; write `madvise` to /{THP}/enabled first"
+        ))),
+        Some(By::Thp) => Ok(faults(root)),
+        None if has_pool || (pools.is_empty() && huge.is_none_or(|huge| huge == block_bytes)) => {
+            Ok(Requester::Hugetlb)
+        }
+        None if huge == Some(block_bytes) => Ok(faults(root)),
+        None => Ok(Requester::Alloc),
+    }
+}
+
+/// Returns how page faults request huge pages in memory that wants them.
+fn faults(root: &Path) -> Requester {
+    match chosen(root, "defrag").as_deref() {
+        Some("defer" | "never") => Requester::ThpNoWait,
+        _ => Requester::Thp,
+    }
+}
+
+fn setting(root: &Path, name: &str) -> Option<String> {
+    Some(fs::read_to_string(root.join(THP).join(name)).ok()?.trim().to_owned())
+}
+
+/// Returns the word of a setting that is in brackets.
+fn chosen(root: &Path, name: &str) -> Option<String> {
+    let text = setting(root, name)?;
+    let (_, rest) = text.split_once('[')?;
+    Some(rest.split_once(']')?.0.to_owned())
+}
+
+fn sizes(bytes: &[u64]) -> String {
+    let size = |&bytes: &u64| match bytes {
+        0x4000_0000.. => format!("{}G", bytes >> 30),
+        0x10_0000.. => format!("{}M", bytes >> 20),
+        _ => format!("{}K", bytes >> 10),
+    };
+    bytes.iter().map(size).collect::<Vec<_>>().join(", ")
+}
+
+fn refused(message: String) -> Failure {
+    Failure::new(Cause::Usage, anyhow!(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_decides_who_can_request() {
+        let root = tempfile::tempdir().unwrap();
+        let by = |by, bytes| requester(by, root.path(), bytes).map_err(|failure| failure.to_string());
+        assert_eq!(by(None, 2 << 20), Ok(Requester::Hugetlb), "a copy without /sys");
+        let thp = root.path().join(THP);
+        fs::create_dir_all(&thp).unwrap();
+        let write = |name: &str, text: &str| fs::write(thp.join(name), text).unwrap();
+        write("hpage_pmd_size", "2097152\n");
+        write("enabled", "always [madvise] never\n");
+        write("defrag", "always defer defer+madvise [madvise] never\n");
+        fs::create_dir_all(root.path().join("sys/kernel/mm/hugepages/hugepages-1048576kB")).unwrap();
+        assert_eq!(by(None, 2 << 20), Ok(Requester::Thp), "no pool has this size");
+        assert_eq!(by(None, 1 << 30), Ok(Requester::Hugetlb));
+        assert_eq!(by(None, 64 << 10), Ok(Requester::Alloc));
+        write("defrag", "always [defer] defer+madvise madvise never\n");
+        assert_eq!(by(Some(By::Thp), 2 << 20), Ok(Requester::ThpNoWait));
+        write("enabled", "always madvise [never]\n");
+        assert!(by(Some(By::Thp), 2 << 20).unwrap_err().contains("are off here"));
+        assert_eq!(by(Some(By::Hugetlb), 2 << 20).unwrap_err(), "--by hugetlb: the pools here are of 1G");
+        assert!(by(Some(By::Thp), 64 << 10).unwrap_err().ends_with("are of 2M"));
+    }
+}
