@@ -6,7 +6,7 @@ use core::ptr;
 
 use freehold::{Memory, Order, Pfn, Reclaimed, Relocate, ShrinkControl, Shrinker, ZoneType};
 
-use crate::locks::Platform;
+use crate::locks::CPlatform;
 
 /// The functions that move and reclaim pages. A function that is null does nothing.
 #[repr(C)]
@@ -95,8 +95,8 @@ impl Relocate for Functions {
     }
 }
 
-impl Shrinker<Platform> for Functions {
-    fn shrink(&mut self, _: &Memory<'_, Platform>, control: ShrinkControl) -> Reclaimed {
+impl Shrinker<CPlatform> for Functions {
+    fn shrink(&mut self, _: &Memory<'_, CPlatform>, control: ShrinkControl) -> Reclaimed {
         let Some(shrink) = self.0.shrink else { return Reclaimed::default() };
         let wanted = FreeholdShrink {
             wanted: control.wanted,

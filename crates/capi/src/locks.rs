@@ -33,7 +33,15 @@ pub struct FreeholdLockFunctions {
 }
 
 /// The engine's locks for C.
-pub(crate) type Platform = (RawLock<OfZones>, RawLock<OfCpus>);
+#[derive(Debug)]
+pub(crate) struct CPlatform;
+
+impl freehold::Platform for CPlatform {
+    type ZoneLock = RawLock<OfZones>;
+    type PerCpuLock = RawLock<OfCpus>;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 /// The kind of a lock: of zones or of CPUs' lists.
 pub(crate) trait Kind: Send + Sync + 'static {

@@ -9,20 +9,20 @@ use core::slice;
 use freehold::{Memory, Order, Pfn, SetupError, Zone, required_bytes};
 
 use crate::config::{FreeholdConfig, with_config};
-use crate::locks::{self, Platform};
+use crate::locks::{self, CPlatform};
 use crate::status::{FreeholdStatus, status};
 
 /// The page allocator: all nodes and zones of a machine.
 #[derive(Debug)]
-pub struct FreeholdMemory(Memory<'static, Platform>);
+pub struct FreeholdMemory(Memory<'static, CPlatform>);
 
 impl FreeholdMemory {
-    pub(crate) fn engine(&self) -> &Memory<'static, Platform> {
+    pub(crate) fn engine(&self) -> &Memory<'static, CPlatform> {
         &self.0
     }
 
     /// Returns the zone of a frame.
-    pub(crate) fn zone_of(&self, pfn: u64) -> Result<&Zone<'static, Platform>, FreeholdStatus> {
+    pub(crate) fn zone_of(&self, pfn: u64) -> Result<&Zone<'static, CPlatform>, FreeholdStatus> {
         self.0.zone_of(Pfn(pfn)).ok_or(FreeholdStatus::OutsideZones)
     }
 }
@@ -39,7 +39,7 @@ const fn head_bytes() -> usize {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_required_bytes(config: *const FreeholdConfig) -> usize {
     // SAFETY: by the caller.
-    let bytes = unsafe { with_config(config, |config| Ok(required_bytes::<Platform>(config))) };
+    let bytes = unsafe { with_config(config, |config| Ok(required_bytes::<CPlatform>(config))) };
     bytes.map_or(0, |bytes| bytes.saturating_add(head_bytes()))
 }
 
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn freehold_add_reserved(
 fn adds(
     memory: &FreeholdMemory,
     start: u64,
-    add: impl FnOnce(&Zone<'static, Platform>) -> Result<(), SetupError>,
+    add: impl FnOnce(&Zone<'static, CPlatform>) -> Result<(), SetupError>,
 ) -> FreeholdStatus {
     memory.zone_of(start).map_or_else(|error| error, |zone| status(add(zone)))
 }

@@ -18,13 +18,20 @@
 //! };
 //!
 //! // A kernel names its own spin locks here.
-//! type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+//! struct Host;
+//!
+//! impl freehold::Platform for Host {
+//!     type ZoneLock = parking_lot::RawMutex;
+//!     type PerCpuLock = parking_lot::RawMutex;
+//!     type Tracepoints = ();
+//!     type Rule = ();
+//! }
 //!
 //! let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0x100), 8192)];
 //! Sysctls::linux(2).apply(&mut zones);
 //! let config = MemoryConfig { switches: Era::Freehold.switches(), ..MemoryConfig::linux(&zones, 2) };
-//! let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Platform>(&config)];
-//! let memory = Memory::<Platform>::new(&config, &mut metadata)?;
+//! let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Host>(&config)];
+//! let memory = Memory::<Host>::new(&config, &mut metadata)?;
 //! memory.zones()[0].add_free(Pfn(0x100), 8192)?;
 //!
 //! let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
@@ -65,11 +72,10 @@ pub use ranges::ZoneState;
 pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 pub use request::Exclusive;
 pub use table::Sections;
-pub use table::sync::{OwnersFreeOnce, Platform};
 pub use types::{
     AllocAtError, AllocError, BlockError, Choice, Chore, Era, ExtFrag, FallbackRequest, FreeError, GfpFlags,
-    MAX_ORDERS, MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Offer, Offers, Order, PCP_TYPES, PageblockUse,
-    PerCpuStats, Pfn, PlacementRule, RefusedChoices, Request, RequestStats, SetupError, Switch, SwitchField,
-    Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
+    MAX_ORDERS, MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Offer, Offers, Order, OwnersFreeOnce, PCP_TYPES,
+    PageblockUse, PerCpuStats, Pfn, PlacementRule, Platform, RefusedChoices, Request, RequestStats,
+    SetupError, Switch, SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

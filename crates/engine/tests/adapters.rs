@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use std::ptr;
 use std::thread;
 
-use crate::common::{self, Platform, all_free, geometry, metadata, plain_zone, request};
+use crate::common::{self, Host, all_free, geometry, metadata, plain_zone, request};
 use freehold::{
     DirectMap, Era, FrameSource, FreeError, GfpFlags, MemoryBuilder, Order, PageHeap, Pfn, StaticMemory,
 };
@@ -72,7 +72,7 @@ const MAP: DirectMap = DirectMap {
 };
 
 /// Sets up the memory of a heap with newly allocated pages.
-fn fill(memory: &StaticMemory<Platform>) {
+fn fill(memory: &StaticMemory<Host>) {
     let layout = Layout::from_size_align(PAGES * PAGE, PAGE << 10).expect("a layout");
     // SAFETY: the layout is not empty.
     let arena = unsafe { std::alloc::alloc(layout) };
@@ -80,14 +80,14 @@ fn fill(memory: &StaticMemory<Platform>) {
     let first = (arena.expose_provenance() / PAGE) as u64;
     let ranges = [Pfn(first)..Pfn(first + PAGES as u64)];
     let builder = MemoryBuilder::new(&ranges, 2);
-    let metadata: Vec<MaybeUninit<u8>> = vec![MaybeUninit::uninit(); builder.required_bytes::<Platform>()];
+    let metadata: Vec<MaybeUninit<u8>> = vec![MaybeUninit::uninit(); builder.required_bytes::<Host>()];
     builder.build_static(memory, Box::leak(metadata.into())).expect("not set up before");
 }
 
 #[test]
 fn a_heap_hands_out_whole_blocks() {
     // SAFETY: the map derives frame numbers from the addresses themselves.
-    static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(PAGE, MAP) };
+    static HEAP: PageHeap<Host> = unsafe { PageHeap::new(PAGE, MAP) };
     let layout = |size, align| Layout::from_size_align(size, align).expect("a layout");
     // SAFETY: no layout is empty, and each address is freed once, with its layout.
     unsafe {
@@ -123,7 +123,7 @@ fn a_heap_hands_out_whole_blocks() {
 #[test]
 fn threads_share_a_heap() {
     // SAFETY: the map derives frame numbers from the addresses themselves.
-    static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(PAGE, MAP) };
+    static HEAP: PageHeap<Host> = unsafe { PageHeap::new(PAGE, MAP) };
     fill(HEAP.memory());
     thread::scope(|scope| {
         for thread in 1..=3_u8 {

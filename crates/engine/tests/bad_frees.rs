@@ -4,7 +4,7 @@ use crate::common::dump::dump;
 use crate::common::{self, all_switch_sets, geometry, metadata, order, plain_zone, request};
 use freehold::{FreeError, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, Switches, ZoneConfig};
 
-type Machine<'m> = Memory<'m, common::Platform>;
+type Machine<'m> = Memory<'m, common::Host>;
 
 /// One kind of invalid free.
 struct Case {

@@ -2,14 +2,14 @@
 
 use core::mem::MaybeUninit;
 
-use crate::common::{Platform, order, request};
+use crate::common::{Host, order, request};
 use freehold::{
     Era, GfpFlags, MemoryBuilder, MemoryConfig, Pfn, SetupError, StaticMemory, Sysctls, ZoneConfig, ZoneType,
     required_bytes,
 };
 
 fn bytes(builder: &MemoryBuilder<'_>) -> Vec<MaybeUninit<u8>> {
-    vec![MaybeUninit::uninit(); builder.required_bytes::<Platform>()]
+    vec![MaybeUninit::uninit(); builder.required_bytes::<Host>()]
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn ranges_become_zones_with_holes() {
             .zone_below(ZoneType::Dma32, Pfn(0x10_0000))
             .era(era);
         let mut metadata = bytes(&builder);
-        let memory = builder.build::<Platform>(&mut metadata).expect("ranges of three zones");
+        let memory = builder.build::<Host>(&mut metadata).expect("ranges of three zones");
         let seen: Vec<_> = memory
             .zones()
             .iter()
@@ -61,9 +61,9 @@ fn one_range_is_the_zone_that_linux_would_set_up() {
     };
     let builder =
         MemoryBuilder::new(&ranges, 3).page_bytes(16_384).orders(order(13), order(11)).era(Era::Linux6_12);
-    assert_eq!(builder.required_bytes::<Platform>(), required_bytes::<Platform>(&config));
+    assert_eq!(builder.required_bytes::<Host>(), required_bytes::<Host>(&config));
     let mut metadata = bytes(&builder);
-    let memory = builder.build::<Platform>(&mut metadata).expect("a zone");
+    let memory = builder.build::<Host>(&mut metadata).expect("a zone");
     let zone = &memory.zones()[0];
     assert_eq!(zone.watermarks(), zones[0].watermarks);
     assert_eq!(zone.percpu_settings(2), Some(zones[0].percpu));
@@ -74,22 +74,19 @@ fn one_range_is_the_zone_that_linux_would_set_up() {
 fn empty_and_overlapping_ranges_are_refused() {
     let build = |ranges: &[core::ops::Range<Pfn>]| {
         let builder = MemoryBuilder::new(ranges, 1);
-        builder.build::<Platform>(&mut bytes(&builder)).map(|_| ()).expect_err("no memory")
+        builder.build::<Host>(&mut bytes(&builder)).map(|_| ()).expect_err("no memory")
     };
     assert_eq!(build(&[]), SetupError::EmptyZone);
     assert_eq!(build(&[Pfn(7)..Pfn(7)]), SetupError::EmptyZone);
     let twice = [Pfn(0x100)..Pfn(0x200), Pfn(0x1ff)..Pfn(0x300)];
     assert_eq!(build(&twice), SetupError::OverlappingZones { at: Pfn(0x1ff) });
     let all = core::slice::from_ref(&(Pfn(0)..Pfn(u64::MAX)));
-    assert_eq!(
-        MemoryBuilder::new(all, 1).build::<Platform>(&mut []).map(|_| ()),
-        Err(SetupError::ZoneTooLarge)
-    );
+    assert_eq!(MemoryBuilder::new(all, 1).build::<Host>(&mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
 }
 
 #[test]
 fn a_static_is_built_once() {
-    static MEMORY: StaticMemory<Platform> = StaticMemory::new();
+    static MEMORY: StaticMemory<Host> = StaticMemory::new();
     let ranges = [Pfn(0x100)..Pfn(0x200)];
     let builder = MemoryBuilder::new(&ranges, 1);
     let memory = builder.build_static(&MEMORY, Box::leak(bytes(&builder).into())).expect("not set up before");

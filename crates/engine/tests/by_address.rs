@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::common::{
-    self, Platform, Random, all_free, geometry, listed, metadata, order, plain_zone, request,
-};
+use crate::common::{self, Host, Random, all_free, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
     AllocAtError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, ZoneConfig,
 };
@@ -22,7 +20,7 @@ fn machine(zones: &[ZoneConfig], switches: Switches) -> MemoryConfig<'_> {
 }
 
 /// Runs with pageblocks of 16 pages and blocks of up to 32, all free, for every era.
-fn each_era(act: impl Fn(&Memory<'_, Platform>, Era)) {
+fn each_era(act: impl Fn(&Memory<'_, Host>, Era)) {
     for era in Era::ALL {
         let zones = [ZoneConfig { percpu: common::LONG_LISTS, ..plain_zone(START, PAGES) }];
         let config = machine(&zones, era.switches());
@@ -34,7 +32,7 @@ fn each_era(act: impl Fn(&Memory<'_, Platform>, Era)) {
 }
 
 /// Returns every free list, by order and type.
-fn lists(memory: &Memory<'_, Platform>) -> Vec<Vec<u64>> {
+fn lists(memory: &Memory<'_, Host>) -> Vec<Vec<u64>> {
     let zone = &memory.zones()[0];
     let kinds = |size| Migratetype::ALL.map(|kind| listed(zone, size, kind));
     (0..=5).flat_map(kinds).collect()
@@ -116,7 +114,7 @@ fn reserved_frames_holes_and_cma_are_refused() {
         let zones = [plain_zone(START, 64)];
         let config = machine(&zones, era.switches());
         let mut bytes = metadata(&config);
-        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("a valid configuration");
+        let memory = Memory::<Host>::new(&config, &mut bytes).expect("a valid configuration");
         let zone = &memory.zones()[0];
         zone.set_block_type(Pfn(0x410), Migratetype::Cma).expect("empty");
         zone.add_reserved(Pfn(0x401), 1).expect("absent");
@@ -138,7 +136,7 @@ fn block_across_two_lists_is_allocated() {
         let zones = [plain_zone(START, 64)];
         let config = machine(&zones, era.switches());
         let mut bytes = metadata(&config);
-        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("a valid configuration");
+        let memory = Memory::<Host>::new(&config, &mut bytes).expect("a valid configuration");
         let zone = &memory.zones()[0];
         zone.set_block_type(Pfn(0x410), Migratetype::HighAtomic).expect("empty");
         zone.add_free(Pfn(START), 64).expect("absent");

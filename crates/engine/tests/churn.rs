@@ -22,7 +22,7 @@ fn random_order(random: &mut Random) -> Order {
 }
 
 struct Churn<'a, 'm> {
-    memory: &'a Memory<'m, common::Platform>,
+    memory: &'a Memory<'m, common::Host>,
     random: Random,
     in_use: Vec<(Pfn, Order)>,
     steps: u32,

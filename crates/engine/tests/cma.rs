@@ -4,12 +4,7 @@ use crate::common::{self, geometry, listed, metadata, plain_zone, request};
 use freehold::{AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, ZoneConfig};
 
 /// Runs with `ordinary` free movable pageblocks of 16 pages, and two CMA pageblocks behind them.
-fn with_cma(
-    era: Era,
-    ordinary: u64,
-    percpu: PerCpuSettings,
-    act: impl FnOnce(&Memory<'_, common::Platform>),
-) {
+fn with_cma(era: Era, ordinary: u64, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Host>)) {
     let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 16 * (ordinary + 2)) }];
     let config = geometry(&zones, era.switches(), 4, 5);
     let mut bytes = metadata(&config);

@@ -2,7 +2,7 @@
 //! keeps its contents, and every invariant holds.
 
 use crate::common::{
-    Platform, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
+    Host, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
 };
 use crate::embedder::Owner;
 use freehold::{
@@ -17,7 +17,7 @@ fn with_memory(
     switches: Switches,
     zones: &[ZoneConfig],
     (block, max): (u8, u8),
-    act: impl FnOnce(&Memory<'_, Platform>),
+    act: impl FnOnce(&Memory<'_, Host>),
 ) {
     let config =
         freehold::MemoryConfig { watermark_boost_factor: Some(0), ..geometry(zones, switches, block, max) };
@@ -32,7 +32,7 @@ fn zone_with_marks(pages: u64, marks: u64) -> ZoneConfig {
 }
 
 /// Fills memory with single movable pages, and frees every page whose number is a multiple of `every`.
-fn scatter(memory: &Memory<'_, Platform>, owner: &mut Owner, every: u64) {
+fn scatter(memory: &Memory<'_, Host>, owner: &mut Owner, every: u64) {
     let any_mark = MOVABLE.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
     while let Ok(pfn) = memory.alloc(request(any_mark, 0)) {
         owner.hold(pfn, Order::ZERO, true);
@@ -111,7 +111,7 @@ fn immovable_pages_defer_the_next_run() {
 }
 
 /// Makes random calls. Requests that fail without an embedder are repeated with one.
-fn play(memory: &Memory<'_, Platform>, owner: &mut Owner, seed: u64, context: &str) {
+fn play(memory: &Memory<'_, Host>, owner: &mut Owner, seed: u64, context: &str) {
     let mut random = Random::new(seed);
     for step in 0..500 {
         let size = if random.below(3) == 0 { random.below(7) as u8 } else { 0 };

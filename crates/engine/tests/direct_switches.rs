@@ -17,7 +17,7 @@ fn with_memory(
     (pages, block): (u64, u8),
     percpu: PerCpuSettings,
     low: u64,
-    act: impl FnOnce(&Memory<'_, common::Platform>),
+    act: impl FnOnce(&Memory<'_, common::Host>),
 ) {
     let watermarks = Watermarks { min: low / 2, low, high: low };
     let zones = [ZoneConfig { percpu, watermarks, ..plain_zone(0x400, pages) }];
@@ -102,7 +102,7 @@ fn large_orders_have_lists_only_if_switched_on() {
 
 /// Fills memory with blocks of an order, and frees every second.
 fn every_second(
-    memory: &Memory<'_, common::Platform>,
+    memory: &Memory<'_, common::Host>,
     owner: &mut Owner,
     gfp: GfpFlags,
     (size, movable): (u8, bool),

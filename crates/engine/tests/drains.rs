@@ -6,7 +6,7 @@ use freehold::{Era, GfpFlags, Memory, Pfn, Request, Switches, ZoneConfig};
 const WAITS: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
 /// Runs with 64 pages in pageblocks of 16, all of them single pages in use.
-fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Platform>)) {
+fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Host>)) {
     let zones = [ZoneConfig { percpu: LONG_LISTS, ..plain_zone(0x400, 64) }];
     let config = geometry(&zones, switches, 4, 4);
     let mut bytes = metadata(&config);
@@ -18,11 +18,11 @@ fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Platform>
     memory.check().expect("intact");
 }
 
-fn free(memory: &Memory<'_, common::Platform>, cpu: u16, pfns: impl IntoIterator<Item = u64>) {
+fn free(memory: &Memory<'_, common::Host>, cpu: u16, pfns: impl IntoIterator<Item = u64>) {
     pfns.into_iter().for_each(|pfn| memory.free(cpu, Pfn(pfn), order(0)).expect("a page in use"));
 }
 
-fn on_lists(memory: &Memory<'_, common::Platform>) -> [u32; 2] {
+fn on_lists(memory: &Memory<'_, common::Host>) -> [u32; 2] {
     [0, 1].map(|cpu| memory.zones()[0].percpu_pages(cpu))
 }
 

@@ -1,6 +1,6 @@
 //! Numbers at the limits of their types: the engine neither panics nor wraps.
 
-use crate::common::{self, Platform, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{self, Host, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, PerCpuState, Pfn, SetupError, Watermarks,
     ZoneConfig, ZoneState, required_bytes,
@@ -20,9 +20,9 @@ fn required_bytes_saturates_for_the_largest_span() {
     for (start, spanned) in [(0, u64::MAX), (u64::MAX, u64::MAX), (1023, u64::MAX), (u64::MAX, 1)] {
         let zones = [plain_zone(start, spanned)];
         let config = geometry(&zones, Era::Freehold.switches(), 9, 10);
-        let needed = required_bytes::<Platform>(&config);
+        let needed = required_bytes::<Host>(&config);
         assert!(spanned < 1 << 31 || needed == usize::MAX, "{start:#x}, {spanned:#x}: {needed}");
-        let refused = Memory::<Platform>::new(&config, &mut []).map(|_| ());
+        let refused = Memory::<Host>::new(&config, &mut []).map(|_| ());
         assert_eq!(refused, Err(SetupError::ZoneTooLarge));
     }
 }

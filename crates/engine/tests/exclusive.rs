@@ -71,7 +71,7 @@ fn free_bulk_matches_single_frees() {
 }
 
 /// Returns every block of every list, in order.
-fn lists(memory: &Memory<'_, Platform>) -> Vec<Pfn> {
+fn lists(memory: &Memory<'_, Host>) -> Vec<Pfn> {
     let zone = &memory.zones()[0];
     let kinds = || {
         Order::ZERO.up_to(Order::MAX_PAGE_ORDER).flat_map(|order| Migratetype::ALL.map(|kind| (order, kind)))

@@ -25,7 +25,7 @@ fn limited(
     switches: Switches,
     spare: u64,
     lists: PerCpuSettings,
-    act: impl FnOnce(&Memory<'_, common::Platform>),
+    act: impl FnOnce(&Memory<'_, common::Host>),
 ) {
     let mark = 201 - spare;
     let watermarks = Watermarks { min: mark, low: mark, high: mark };
@@ -36,7 +36,7 @@ fn limited(
     act(&all_free(&config, &mut bytes));
 }
 
-fn play(memory: &Memory<'_, common::Platform>, context: &str) {
+fn play(memory: &Memory<'_, common::Host>, context: &str) {
     let mut in_use: Vec<(Pfn, Order)> = Vec::new();
     let mut failures = 0;
     for (gfp, size) in script() {

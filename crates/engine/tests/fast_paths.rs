@@ -1,6 +1,6 @@
 //! The fast paths of requests and frees give the same results as the slow paths.
 
-use crate::common::{self, Platform, all_switch_sets, geometry, metadata};
+use crate::common::{self, Host, all_switch_sets, geometry, metadata};
 use crate::twins::Twins;
 use freehold::{
     Era, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig, ZoneType,
@@ -60,8 +60,8 @@ fn machine<'m>(
     config: &MemoryConfig<'_>,
     bytes: &'m mut [core::mem::MaybeUninit<u8>],
     absent: u64,
-) -> Memory<'m, Platform> {
-    let memory = Memory::<Platform>::new(config, bytes).expect("a valid machine");
+) -> Memory<'m, Host> {
+    let memory = Memory::<Host>::new(config, bytes).expect("a valid machine");
     for (number, at) in config.zones.iter().enumerate() {
         let zone = memory.zone_of(at.start).expect("a zone");
         let spanned = at.spanned - if number + 1 == config.zones.len() { absent } else { 0 };

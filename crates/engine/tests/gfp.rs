@@ -1,6 +1,6 @@
 //! The effects of flags, as the documentation of `GfpFlags` states them.
 
-use crate::common::{Platform, all_free, geometry, metadata, order, plain_zone, request};
+use crate::common::{Host, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Reclaimed, Relocate, Request,
     ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,
@@ -15,7 +15,7 @@ fn zone(kind: ZoneType, start: u64) -> ZoneConfig {
     ZoneConfig { kind, watermarks, ..plain_zone(start, PAGES) }
 }
 
-fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memory<'_, Platform>)) {
+fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memory<'_, Host>)) {
     let config: MemoryConfig<'_> = geometry(zones, switches, 4, 5);
     let mut bytes = metadata(&config);
     act(&all_free(&config, &mut bytes));
@@ -68,8 +68,8 @@ fn flags_open_watermarks_as_documented() {
 #[derive(Default)]
 struct CountingShrinker(u32);
 
-impl Shrinker<Platform> for CountingShrinker {
-    fn shrink(&mut self, _: &Memory<'_, Platform>, _: ShrinkControl) -> Reclaimed {
+impl Shrinker<Host> for CountingShrinker {
+    fn shrink(&mut self, _: &Memory<'_, Host>, _: ShrinkControl) -> Reclaimed {
         self.0 += 1;
         Reclaimed::default()
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use crate::common::{
-    self, Platform, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
+    self, Host, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
 };
 use freehold::{
     AllocError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn,
@@ -26,13 +26,13 @@ struct Owner {
 }
 
 impl Owner {
-    fn get(&mut self, memory: &Memory<'_, Platform>, gfp: GfpFlags, size: u8) -> Option<Pfn> {
+    fn get(&mut self, memory: &Memory<'_, Host>, gfp: GfpFlags, size: u8) -> Option<Pfn> {
         let pfn = memory.alloc(request(gfp, size)).ok()?;
         assert_eq!(self.in_use.insert(pfn.0, order(size)), None);
         Some(pfn)
     }
 
-    fn free_all(&mut self, memory: &Memory<'_, Platform>) {
+    fn free_all(&mut self, memory: &Memory<'_, Host>) {
         for (pfn, size) in std::mem::take(&mut self.in_use) {
             memory.free(0, Pfn(pfn), size).expect("in use");
         }
@@ -55,7 +55,7 @@ impl Relocate for Owner {
 }
 
 /// Runs with `blocks` pageblocks of 16 pages for every era. All pages are free and managed.
-fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Platform>, Era)) {
+fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Host>, Era)) {
     for era in Era::ALL {
         let percpu = common::fixed_lists(4, 64);
         let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 16 * blocks) }];
@@ -221,7 +221,7 @@ fn a_zone_without_memory_grows_within_its_span() {
     ];
     let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
     let mut bytes = metadata(&config);
-    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<Host>::new(&config, &mut bytes).expect("valid");
     memory.zones()[0].add_free(Pfn(0x400), 64).expect("absent frames");
     let there = Request { node: 1, ..request(MOVABLE | GfpFlags::THISNODE, 0) };
     assert_eq!(memory.alloc(there), Err(AllocError::NoMemory));
@@ -280,7 +280,7 @@ fn contiguous_range_must_have_one_type() {
         let zones = [plain_zone(0x400, 64)];
         let config = geometry(&zones, era.switches(), 4, 5);
         let mut bytes = metadata(&config);
-        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("valid");
+        let memory = Memory::<Host>::new(&config, &mut bytes).expect("valid");
         let zone = &memory.zones()[0];
         for pfn in [0x420, 0x430] {
             zone.set_block_type(Pfn(pfn), Migratetype::Cma).expect("nothing there yet");
@@ -383,12 +383,7 @@ impl Relocate for Sharing<'_> {
 }
 
 /// Allocates and frees on a CPU until a flag stops it. The first pageblock is out of service meanwhile.
-fn allocate(
-    memory: &Memory<'_, Platform>,
-    cpu: u16,
-    in_use: &Mutex<BTreeMap<u64, Order>>,
-    gone: &AtomicBool,
-) {
+fn allocate(memory: &Memory<'_, Host>, cpu: u16, in_use: &Mutex<BTreeMap<u64, Order>>, gone: &AtomicBool) {
     let mut random = Random::new(u64::from(cpu));
     while !gone.load(Ordering::Relaxed) {
         let size = order([0, 0, 0, 1, 2, 4][random.below(6) as usize]);
@@ -486,7 +481,7 @@ fn present_pages_count_frames_in_service() {
     let zones = [plain_zone(0x400, 64)];
     let config = config(&zones, Era::Freehold.switches());
     let mut bytes = metadata(&config);
-    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<Host>::new(&config, &mut bytes).expect("valid");
     let zone = &memory.zones()[0];
     zone.add_free(Pfn(0x400), 8).expect("absent");
     zone.add_reserved(Pfn(0x408), 4).expect("absent");

@@ -80,7 +80,14 @@ unsafe impl<const PERCPU: bool> lock_api::RawMutex for Interrupted<PERCPU> {
     }
 }
 
-type Interruptible = (Interrupted<false>, Interrupted<true>);
+struct Interruptible;
+
+impl Platform for Interruptible {
+    type ZoneLock = Interrupted<false>;
+    type PerCpuLock = Interrupted<true>;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
@@ -89,10 +96,10 @@ fn request(size: u8) -> Request {
 }
 
 /// Runs on four free pageblocks of 16 pages.
-fn on_a_machine<L: Platform<Tracepoints = (), Rule = ()>>(era: Era, act: impl FnOnce(&Memory<'_, L>)) {
+fn on_a_machine<P: Platform<Tracepoints = (), Rule = ()>>(era: Era, act: impl FnOnce(&Memory<'_, P>)) {
     let zones = [ZoneConfig { percpu: common::fixed_lists(4, 64), ..plain_zone(0x400, 64) }];
     let config: MemoryConfig<'_> = geometry(&zones, era.switches(), 4, 5);
-    let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<L>(&config)];
+    let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<P>(&config)];
     let memory = Memory::new(&config, &mut bytes).expect("valid");
     memory.zones()[0].add_free(Pfn(0x400), 64).expect("absent frames");
     act(&memory);
@@ -192,13 +199,22 @@ unsafe impl lock_api::RawMutex for Saving {
     }
 }
 
+struct NestedLocks;
+
+impl Platform for NestedLocks {
+    type ZoneLock = Saving;
+    type PerCpuLock = Saving;
+    type Tracepoints = ();
+    type Rule = ();
+}
+
 #[test]
 fn an_owner_of_two_zones_leaves_interrupts_as_they_were() {
     let zones = [ZoneConfig { kind: ZoneType::Dma32, ..plain_zone(0x400, 64) }, plain_zone(0x800, 64)];
     for era in Era::ALL {
         let config = geometry(&zones, era.switches(), 4, 5);
-        let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<(Saving, Saving)>(&config)];
-        let memory = Memory::<(Saving, Saving)>::new(&config, &mut bytes).expect("valid");
+        let mut bytes = vec![MaybeUninit::uninit(); required_bytes::<NestedLocks>(&config)];
+        let memory = Memory::<NestedLocks>::new(&config, &mut bytes).expect("valid");
         memory.zones()[0].add_free(Pfn(0x400), 64).expect("absent frames");
         memory.zones()[1].add_free(Pfn(0x800), 64).expect("absent frames");
         assert!(ON.get());
@@ -297,7 +313,14 @@ unsafe impl lock_api::RawMutex for Plain {
 
 /// The platform of Linux: interrupts are off only under the zone lock, and a caller that cannot wait does not use a
 /// list whose lock is taken.
-type Kernel = (Masking, Plain);
+struct Kernel;
+
+impl Platform for Kernel {
+    type ZoneLock = Masking;
+    type PerCpuLock = Plain;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 thread_local! {
     static IN_SIGNAL: Cell<bool> = const { Cell::new(false) };

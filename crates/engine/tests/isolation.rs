@@ -8,7 +8,7 @@ fn two_isolated_pageblocks_merge_and_get_their_own_types_back() {
     let zones = [plain_zone(0x400, 2048)];
     let config = geometry(&zones, Era::Linux7_3.switches(), 9, 10);
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("valid");
     let zone = &memory.zones()[0];
     zone.set_block_type(Pfn(0x400), Migratetype::Reclaimable).expect("nothing there yet");
     zone.add_allocated(Pfn(0x400), order(9), Migratetype::Movable).expect("absent frames");
@@ -79,7 +79,7 @@ fn failed_isolation_changes_nothing() {
     let zones = [plain_zone(0x404, 28)];
     let config = geometry(&zones, Era::Freehold.switches(), 3, 5);
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("valid");
     let zone = &memory.zones()[0];
     zone.add_free(Pfn(0x404), 12).expect("absent frames");
     zone.add_allocated(Pfn(0x410), Order::ZERO, Migratetype::Unmovable).expect("an absent frame");

@@ -63,8 +63,16 @@ unsafe impl lock_api::RawMutex for CheckedLock {
     }
 }
 
-type Platform = (CheckedLock, CheckedLock);
-type Machine = Memory<'static, Platform>;
+struct Host;
+
+impl freehold::Platform for Host {
+    type ZoneLock = CheckedLock;
+    type PerCpuLock = CheckedLock;
+    type Tracepoints = ();
+    type Rule = ();
+}
+
+type Machine = Memory<'static, Host>;
 
 /// Four pages in pageblocks of two, all free, with per-CPU lists of one page.
 const PAGES: u64 = 4;
@@ -95,7 +103,7 @@ fn check(preemptions: Option<usize>, act: impl Fn(&'static Machine) + Sync + Sen
             switches: Era::Freehold.switches(),
             watermark_boost_factor: None,
         };
-        let bytes = vec![MaybeUninit::<u8>::uninit(); required_bytes::<Platform>(&config)];
+        let bytes = vec![MaybeUninit::<u8>::uninit(); required_bytes::<Host>(&config)];
         let bytes = Box::into_raw(bytes.into_boxed_slice());
         // SAFETY: the bytes live until the end of this closure, and every thread that
         // `act` starts has ended by then.

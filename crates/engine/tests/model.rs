@@ -63,8 +63,8 @@ fn zone(set: &Settings) -> ZoneConfig {
 }
 
 struct Pair<'a, 'm> {
-    memory: &'a Memory<'m, common::Platform>,
-    zone: &'a Zone<'m, common::Platform>,
+    memory: &'a Memory<'m, common::Host>,
+    zone: &'a Zone<'m, common::Host>,
     model: Naive,
     random: Random,
     context: String,
@@ -187,7 +187,7 @@ fn run_with(name: &str, set: &Settings, seed: u64, steps: u64, by_address: bool)
         watermark_boost_factor: None,
     };
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("a valid configuration");
+    let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("a valid configuration");
     for (start, end) in set.memory() {
         memory.zones()[0].add_free(Pfn(start), end - start).expect("absent frames");
     }

@@ -56,7 +56,7 @@ impl Worker<'_> {
         Some((pfn, size))
     }
 
-    fn single<L: Platform>(&mut self, memory: &Memory<'_, L>) {
+    fn single<P: Platform>(&mut self, memory: &Memory<'_, P>) {
         if self.random.below(100) < 52 {
             let request = self.request();
             if let Ok(pfn) = memory.alloc(request) {
@@ -67,7 +67,7 @@ impl Worker<'_> {
         }
     }
 
-    fn batch<L: Platform>(&mut self, owner: &mut Exclusive<'_, '_, L>) {
+    fn batch<P: Platform>(&mut self, owner: &mut Exclusive<'_, '_, P>) {
         if self.random.below(100) < 52 && self.in_use.len() < 1500 {
             let request = self.request();
             let mut places = vec![None; 1 + self.random.below(80) as usize];
@@ -91,7 +91,7 @@ impl Worker<'_> {
         owner.free_many(size, &chosen).expect("blocks in use");
     }
 
-    fn bulk<L: Platform>(&mut self, memory: &Memory<'_, L>) {
+    fn bulk<P: Platform>(&mut self, memory: &Memory<'_, P>) {
         let request = Request { order: Order::ZERO, ..self.request() };
         let mut pages = [None; 40];
         memory.alloc_bulk(request, &mut pages);
@@ -104,7 +104,7 @@ impl Worker<'_> {
         memory.free_bulk(self.cpu, &pages).expect("pages in use");
     }
 
-    fn work<L: Platform>(mut self, memory: &Memory<'_, L>, owns: bool, steps: u32) {
+    fn work<P: Platform>(mut self, memory: &Memory<'_, P>, owns: bool, steps: u32) {
         for _ in 0..steps {
             if owns {
                 let mut owner = memory.exclusive(self.cpu).expect("a CPU");
@@ -123,15 +123,15 @@ impl Worker<'_> {
     }
 }
 
-fn run<L: Platform<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rule = ()>>(
+fn run<P: Platform<ZoneLock: Sync + Send, PerCpuLock: Sync + Send, Tracepoints = (), Rule = ()>>(
     era: Era,
     steps: u32,
 ) {
     let percpu = PerCpuSettings { batch: 15, high_min: 60, high_max: 900, flush_needs_batch: false };
     let zones = [ZoneConfig { percpu, ..plain_zone(START, PAGES) }];
     let config = geometry(&zones, era.switches(), 5, 7);
-    let mut bytes = vec![core::mem::MaybeUninit::uninit(); required_bytes::<L>(&config)];
-    let memory = Memory::<L>::new(&config, &mut bytes).expect("a valid machine");
+    let mut bytes = vec![core::mem::MaybeUninit::uninit(); required_bytes::<P>(&config)];
+    let memory = Memory::<P>::new(&config, &mut bytes).expect("a valid machine");
     let zone = &memory.zones()[0];
     zone.add_free(Pfn(START), PAGES).expect("absent frames");
     let owners = Owners((0..PAGES).map(|_| AtomicU8::new(0)).collect());
@@ -165,13 +165,13 @@ fn run<L: Platform<Zone: Sync + Send, PerCpu: Sync + Send, Tracepoints = (), Rul
 #[test]
 fn exclusive_owner_and_other_threads_lose_no_page() {
     for era in Era::ALL {
-        run::<common::Platform>(era, 1500);
+        run::<common::Host>(era, 1500);
     }
 }
 
 #[test]
 fn owners_free_once_loses_no_page() {
     for era in Era::ALL {
-        run::<OwnersFreeOnce<common::Platform>>(era, 1500);
+        run::<OwnersFreeOnce<common::Host>>(era, 1500);
     }
 }

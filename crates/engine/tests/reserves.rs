@@ -9,7 +9,7 @@ use freehold::{
 const LISTS: PerCpuSettings = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
 
 /// Allocates single pages until a request fails. Returns the number of free pages left.
-fn left_by(memory: &Memory<'_, common::Platform>, gfp: GfpFlags) -> u64 {
+fn left_by(memory: &Memory<'_, common::Host>, gfp: GfpFlags) -> u64 {
     while memory.alloc(request(gfp, 0)).is_ok() {}
     memory.check().expect("intact");
     memory.zones().iter().map(freehold::Zone::free_pages).sum()
@@ -55,7 +55,7 @@ fn lowmem_reserve_is_kept_from_requests_for_higher_zones() {
 }
 
 /// Runs with 64 pages, movable pageblocks too full to be claimed, and a high watermark of 40.
-fn boosting(factor: Option<u32>, act: impl FnOnce(&Memory<'_, common::Platform>)) {
+fn boosting(factor: Option<u32>, act: impl FnOnce(&Memory<'_, common::Host>)) {
     let zones = [ZoneConfig { watermarks: Watermarks { min: 1, low: 2, high: 40 }, ..plain_zone(0x400, 64) }];
     let config =
         MemoryConfig { watermark_boost_factor: factor, ..geometry(&zones, Era::Linux7_3.switches(), 4, 4) };
@@ -109,7 +109,7 @@ fn only_a_request_that_may_wake_kswapd_wakes_it() {
 }
 
 /// Runs with 64 pageblocks of 16 pages, and a watermark that only atomic requests pass.
-fn atomic(era: Era, act: impl FnOnce(&Memory<'_, common::Platform>)) {
+fn atomic(era: Era, act: impl FnOnce(&Memory<'_, common::Host>)) {
     let zones = [ZoneConfig {
         percpu: LISTS,
         managed: 3200,
@@ -198,7 +198,7 @@ fn a_request_avoids_mixing_blocks_while_a_lower_zone_can_serve() {
     let zones = [low, plain_zone(0x1000, 1024)];
     let config = config(&zones, Era::Linux7_3.switches());
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("valid");
     memory.zones()[0].add_free(Pfn(0x400), 1024).expect("absent frames");
     memory.zones()[1].add_allocated(Pfn(0x1000), order(9), Migratetype::Movable).expect("absent");
     memory.zones()[1].add_allocated(Pfn(0x1200), order(8), Migratetype::Movable).expect("absent");

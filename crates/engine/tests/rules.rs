@@ -1,16 +1,24 @@
 //! Placement rules of an embedder.
 
 use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use crate::common::{Random, config, order, plain_zone, request};
 use freehold::{
     Choice, Chore, Era, FallbackRequest, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse,
-    Pfn, PlacementRule, Relocate, Switches, ZoneConfig, required_bytes,
+    Pfn, PlacementRule, Platform, Relocate, Switches, ZoneConfig, required_bytes,
 };
 
 /// The platform of a memory with a rule of type `R`.
-type Ruled<R> = (parking_lot::RawMutex, parking_lot::RawMutex, (), R);
+struct Ruled<R>(PhantomData<R>);
+
+impl<R: PlacementRule> Platform for Ruled<R> {
+    type ZoneLock = parking_lot::RawMutex;
+    type PerCpuLock = parking_lot::RawMutex;
+    type Tracepoints = ();
+    type Rule = R;
+}
 
 const PAGES: u64 = 512 * 40;
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use crate::common::{
-    self, Platform, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
+    self, Host, all_switch_sets, fixed_lists, geometry, metadata, order, plain_zone, request,
 };
 use crate::twins::Twins;
 use freehold::{
@@ -43,7 +43,7 @@ fn zones() -> [ZoneConfig; 2] {
 }
 
 /// Brings the ranges into service, and sets other types for some pageblocks.
-fn fill(memory: &Memory<'_, Platform>, ranges: &[Range<Pfn>], block: u64) {
+fn fill(memory: &Memory<'_, Host>, ranges: &[Range<Pfn>], block: u64) {
     for zone in memory.zones() {
         for run in zone.section_runs() {
             let first = run.start.0.next_multiple_of(block);
@@ -111,7 +111,7 @@ impl Ranges {
     fn with_embedders<T: PartialEq + core::fmt::Debug>(
         &mut self,
         twins: &mut Twins<'_, '_>,
-        act: impl Fn(&Memory<'_, Platform>, &mut Mover) -> T,
+        act: impl Fn(&Memory<'_, Host>, &mut Mover) -> T,
     ) -> T {
         let (mut one, mut other) = (Mover::of(&twins.in_use), Mover::of(&twins.in_use));
         let answer = act(twins.fast, &mut one);
@@ -185,8 +185,8 @@ fn run(name: &str, switches: Switches, orders: (u8, u8), section: u8, seed: u64)
     let sparse = MemoryConfig { sections, ..spanned };
     let (mut one, mut other) = (metadata(&spanned), metadata(&sparse));
     assert!(other.len() < one.len() * 3 / 4, "{} of {}", other.len(), one.len());
-    let fast = Memory::<Platform>::new(&spanned, &mut one).expect("a valid machine");
-    let slow = Memory::<Platform>::new(&sparse, &mut other).expect("a valid machine");
+    let fast = Memory::<Host>::new(&spanned, &mut one).expect("a valid machine");
+    let slow = Memory::<Host>::new(&sparse, &mut other).expect("a valid machine");
     let pages = 1 << block;
     fill_alike(&fast, &slow, &ranges, pages);
     let mut twins = Twins::new(&sparse, &fast, &slow, seed);
@@ -213,7 +213,7 @@ fn run(name: &str, switches: Switches, orders: (u8, u8), section: u8, seed: u64)
     (calls.moved, calls.offlined)
 }
 
-fn fill_alike(fast: &Memory<'_, Platform>, slow: &Memory<'_, Platform>, ranges: &[Range<Pfn>], block: u64) {
+fn fill_alike(fast: &Memory<'_, Host>, slow: &Memory<'_, Host>, ranges: &[Range<Pfn>], block: u64) {
     fill(slow, ranges, block);
     for (zone, like) in fast.zones().iter().zip(slow.zones()) {
         for used in like.pageblocks() {
@@ -270,8 +270,8 @@ impl Relocate for Renumbered<'_> {
     }
 }
 
-impl Shrinker<Platform> for Renumbered<'_> {
-    fn shrink(&mut self, _: &Memory<'_, Platform>, _: ShrinkControl) -> Reclaimed {
+impl Shrinker<Host> for Renumbered<'_> {
+    fn shrink(&mut self, _: &Memory<'_, Host>, _: ShrinkControl) -> Reclaimed {
         Reclaimed::default()
     }
 
@@ -282,8 +282,8 @@ impl Shrinker<Platform> for Renumbered<'_> {
 
 /// The same zone twice: contiguous, and with holes between its sections.
 struct Shifted<'a, 'm> {
-    close: &'a Memory<'m, Platform>,
-    wide: &'a Memory<'m, Platform>,
+    close: &'a Memory<'m, Host>,
+    wide: &'a Memory<'m, Host>,
     in_use: Vec<(Pfn, Order)>,
     moved: usize,
     context: String,
@@ -348,7 +348,7 @@ fn compaction_passes_over_holes() {
         let wide = MemoryConfig { sections, ..geometry(&wide, switches, 4, 6) };
         let (mut one, mut other) = (metadata(&close), metadata(&wide));
         let close = common::all_free(&close, &mut one);
-        let wide = Memory::<Platform>::new(&wide, &mut other).expect("three runs");
+        let wide = Memory::<Host>::new(&wide, &mut other).expect("three runs");
         for run in &present {
             wide.zones()[0].add_free(run.start, run.end.0 - run.start.0).expect("absent");
         }
@@ -380,17 +380,17 @@ fn sparse<'c>(zones: &'c [ZoneConfig], present: &'c [Range<Pfn>]) -> MemoryConfi
 #[test]
 fn metadata_size_follows_present_memory() {
     let dense = one_zone(0, PRESENT);
-    let needed = required_bytes::<Platform>(&MemoryConfig::linux(&dense, 2));
+    let needed = required_bytes::<Host>(&MemoryConfig::linux(&dense, 2));
     // The span of two banks in pages, and the limit in bytes for the metadata of its sections.
     for (spanned, most) in [(1 << 28, 128 << 10), (1_u64 << 34, 4 << 20), (1 << 36, 16 << 20)] {
         let zones = one_zone(0, spanned);
         let banks = [range(0, PRESENT / 2), range(spanned - PRESENT / 2, spanned)];
-        let sparse = required_bytes::<Platform>(&sparse(&zones, &banks));
+        let sparse = required_bytes::<Host>(&sparse(&zones, &banks));
         assert!(sparse.abs_diff(needed) < most, "{spanned:#x}: {sparse} bytes, {needed} without holes");
     }
     // If no section is left out, the size does not change.
     let all = [range(0, PRESENT)];
-    assert_eq!(required_bytes::<Platform>(&sparse(&dense, &all)), needed);
+    assert_eq!(required_bytes::<Host>(&sparse(&dense, &all)), needed);
 }
 
 /// The memory map of an arm64 server: banks at 2 GiB, 512 GiB and 8.5 TiB, here of 1 GiB each.
@@ -400,10 +400,10 @@ fn distant_banks_are_one_zone() {
     let zones = one_zone(0x8_0000, 0x8804_0000 - 0x8_0000);
     let dense = MemoryConfig::linux(&zones, 2);
     let mut none = [];
-    assert_eq!(Memory::<Platform>::new(&dense, &mut none).map(|_| ()), Err(SetupError::ZoneTooLarge));
+    assert_eq!(Memory::<Host>::new(&dense, &mut none).map(|_| ()), Err(SetupError::ZoneTooLarge));
     let config = sparse(&zones, &banks);
     let mut bytes = metadata(&config);
-    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("three banks");
+    let memory = Memory::<Host>::new(&config, &mut bytes).expect("three banks");
     let zone = &memory.zones()[0];
     for bank in &banks {
         zone.add_free(bank.start, 1 << 18).expect("absent");
@@ -433,7 +433,7 @@ fn all_calls_work_on_the_widest_span() {
     let zones = one_zone(0x100, end - 0x100);
     let config = sparse(&zones, &banks);
     let mut bytes = metadata(&config);
-    let memory = Memory::<Platform>::new(&config, &mut bytes).expect("two banks");
+    let memory = Memory::<Host>::new(&config, &mut bytes).expect("two banks");
     let zone = &memory.zones()[0];
     for bank in &banks {
         zone.add_free(bank.start, bank.end.0 - bank.start.0).expect("absent");
@@ -453,7 +453,7 @@ fn all_calls_work_on_the_widest_span() {
 }
 
 /// Runs with a zone of six sections of 32 pages. The second and third are a hole, the fifth may get memory later.
-fn holey(act: impl Fn(&Memory<'_, Platform>, Era)) {
+fn holey(act: impl Fn(&Memory<'_, Host>, Era)) {
     for era in Era::ALL {
         let zones = one_zone(0x400, 192);
         let (present, hotplug) =
@@ -461,7 +461,7 @@ fn holey(act: impl Fn(&Memory<'_, Platform>, Era)) {
         let sections = Sections { present: &present, hotplug: &hotplug, order: Order::ZERO };
         let config = MemoryConfig { sections, ..geometry(&zones, era.switches(), 4, 5) };
         let mut bytes = metadata(&config);
-        let memory = Memory::<Platform>::new(&config, &mut bytes).expect("three sections, and one to come");
+        let memory = Memory::<Host>::new(&config, &mut bytes).expect("three sections, and one to come");
         let zone = &memory.zones()[0];
         assert!(zone.section_runs().eq([range(0x400, 0x420), range(0x460, 0x4c0)]));
         for part in &present {
@@ -555,7 +555,7 @@ fn section_ranges_may_overlap_and_exceed_the_zone() {
         let sections = Sections { present, hotplug: &[], order: order(section) };
         let config = MemoryConfig { sections, ..geometry(&zones, Era::Freehold.switches(), 4, 5) };
         let mut bytes = metadata(&config);
-        let memory = Memory::<Platform>::new(&config, &mut bytes)?;
+        let memory = Memory::<Host>::new(&config, &mut bytes)?;
         memory.check().expect("invariants");
         Ok(memory.zones()[0].section_runs().collect::<Vec<_>>())
     };
@@ -575,11 +575,11 @@ fn section_ranges_may_overlap_and_exceed_the_zone() {
     let huge = [ZoneConfig { start: Pfn(1), spanned: u64::MAX - 1, ..zones[0] }];
     let everything = [range(0, u64::MAX)];
     let config = sparse(&huge, &everything);
-    assert_eq!(required_bytes::<Platform>(&config), usize::MAX);
-    assert_eq!(Memory::<Platform>::new(&config, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
+    assert_eq!(required_bytes::<Host>(&config), usize::MAX);
+    assert_eq!(Memory::<Host>::new(&config, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
     let one_page = [range(u64::MAX - 3, u64::MAX)];
     let sparse_huge = sparse(&huge, &one_page);
-    assert_eq!(Memory::<Platform>::new(&sparse_huge, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
+    assert_eq!(Memory::<Host>::new(&sparse_huge, &mut []).map(|_| ()), Err(SetupError::ZoneTooLarge));
 }
 
 #[test]
@@ -588,9 +588,9 @@ fn builder_needs_no_metadata_for_holes() {
     let near = [range(0x100, 0x2100), range(0x2100, 0x4100)];
     let (far, near) = (MemoryBuilder::new(&far, 2), MemoryBuilder::new(&near, 2));
     // A hole saves metadata only for whole sections of 2^15 frames.
-    assert!(far.required_bytes::<Platform>() < near.required_bytes::<Platform>() + (400 << 10) + (4 << 15));
-    let mut bytes = vec![core::mem::MaybeUninit::uninit(); far.required_bytes::<Platform>()];
-    let memory = far.build::<Platform>(&mut bytes).expect("two ranges");
+    assert!(far.required_bytes::<Host>() < near.required_bytes::<Host>() + (400 << 10) + (4 << 15));
+    let mut bytes = vec![core::mem::MaybeUninit::uninit(); far.required_bytes::<Host>()];
+    let memory = far.build::<Host>(&mut bytes).expect("two ranges");
     assert_eq!(memory.zones()[0].present_pages(), 0x4000);
     memory.check().expect("invariants");
 }

@@ -6,7 +6,7 @@ mod common;
 use std::mem::MaybeUninit;
 use std::thread;
 
-use common::{Platform, Random, all_free, geometry, metadata, order, plain_zone, request};
+use common::{Host, Random, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
     Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
     Request, SetupError, ShrinkControl, Shrinker, StaticMemory, Sysctls, ZoneConfig, ZoneType,
@@ -23,7 +23,7 @@ const GFPS: [GfpFlags; 4] = [
     GfpFlags::GFP_ATOMIC,
 ];
 
-type Machine<'m> = Memory<'m, Platform>;
+type Machine<'m> = Memory<'m, Host>;
 
 /// An embedder that knows the blocks in use, and moves or frees them on request.
 struct Owner {
@@ -54,7 +54,7 @@ impl Relocate for Owner {
     }
 }
 
-impl Shrinker<Platform> for Owner {
+impl Shrinker<Host> for Owner {
     fn shrink(&mut self, memory: &Machine<'_>, control: ShrinkControl) -> Reclaimed {
         let mut reclaimed = Reclaimed::default();
         if let Some((pfn, order, _)) = self.take() {
@@ -174,7 +174,7 @@ fn two_threads_share_a_small_zone() {
 
 #[test]
 fn a_static_memory_is_set_up_once() {
-    static MEMORY: StaticMemory<Platform> = StaticMemory::new();
+    static MEMORY: StaticMemory<Host> = StaticMemory::new();
     assert!(MEMORY.get().is_none());
     let too_small = MEMORY.set_up(&MemoryConfig::linux(&[plain_zone(START, PAGES)], 1), &mut [], &());
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { .. })), "and may be set up after it");
@@ -183,7 +183,7 @@ fn a_static_memory_is_set_up_once() {
     let config =
         MemoryConfig { max_order: order(3), pageblock_order: order(2), ..MemoryConfig::linux(&zones, 2) };
     // All threads use parts of one buffer, so that the memory keeps the parts of the losing threads reachable as well.
-    let size = required_bytes::<Platform>(&config).next_multiple_of(64);
+    let size = required_bytes::<Host>(&config).next_multiple_of(64);
     let buffer = vec![MaybeUninit::uninit(); 3 * size].leak();
     let config = &config;
     let results: Vec<_> = thread::scope(|scope| {

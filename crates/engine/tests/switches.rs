@@ -9,7 +9,7 @@ const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
 /// Runs with two movable pageblocks of 16 pages. The second has ten movable pages in
 /// use and six free ones: too few free pages for a claim by an unmovable request.
-fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Platform>)) {
+fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Host>)) {
     let zones = [ZoneConfig { percpu, ..plain_zone(0x400, 32) }];
     let config = geometry(&zones, switches, 4, 4);
     let mut bytes = metadata(&config);
@@ -23,7 +23,7 @@ fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'
     memory.check().expect("intact");
 }
 
-fn unmovable_pages(memory: &Memory<'_, common::Platform>, count: usize) -> Vec<u64> {
+fn unmovable_pages(memory: &Memory<'_, common::Host>, count: usize) -> Vec<u64> {
     (0..count).map(|_| memory.alloc(request(GfpFlags::KERNEL, 0)).expect("a free page").0).collect()
 }
 
@@ -79,7 +79,7 @@ fn remembered_mode_claims_once_a_refill() {
 }
 
 /// Frees two more pages in the second pageblock of [`scarce`], so that half of it is free.
-fn half_free(memory: &Memory<'_, common::Platform>) {
+fn half_free(memory: &Memory<'_, common::Host>) {
     memory.free(0, Pfn(0x418), order(1)).expect("in use");
 }
 
@@ -166,7 +166,7 @@ fn counts_miss_pages_reused_from_a_cpus_list() {
 fn drained(
     switches: Switches,
     lists: PerCpuSettings,
-    act: impl FnOnce(&Memory<'_, common::Platform>),
+    act: impl FnOnce(&Memory<'_, common::Host>),
 ) -> ZoneStats {
     let zones = [ZoneConfig { percpu: lists, ..plain_zone(0x400, 256) }];
     let config = geometry(&zones, switches, 4, 5);
@@ -182,7 +182,7 @@ fn drained(
 }
 
 /// Frees the first pages in use, `count` consecutive blocks.
-fn free_in_a_row(memory: &Memory<'_, common::Platform>, count: u64, size: u8) {
+fn free_in_a_row(memory: &Memory<'_, common::Host>, count: u64, size: u8) {
     for pfn in [0x400, 0x420] {
         memory.split(Pfn(pfn), order(5), order(size)).expect("in use");
     }

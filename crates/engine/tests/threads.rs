@@ -9,7 +9,7 @@ use freehold::{
     Era, FreeError, GfpFlags, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Request, ZoneConfig,
 };
 
-type Machine<'m> = Memory<'m, common::Platform>;
+type Machine<'m> = Memory<'m, common::Host>;
 
 const START: u64 = 0x403;
 const PAGES: u64 = 3000;

@@ -1,6 +1,6 @@
 //! Tidying: pageblocks get the type of their immovable pages, and pageblocks with few pages are emptied.
 
-use crate::common::{Platform, fixed_lists, geometry, metadata, plain_zone};
+use crate::common::{Host, fixed_lists, geometry, metadata, plain_zone};
 use crate::embedder::Owner;
 use freehold::{Era, Memory, Migratetype, Order, Pfn, Switches, ZoneConfig};
 
@@ -9,8 +9,8 @@ use freehold::{Era, Memory, Migratetype, Order, Pfn, Switches, ZoneConfig};
 fn tidied(
     switches: Switches,
     blocks: [(u64, u64, Migratetype); 4],
-    prepare: impl FnOnce(&Memory<'_, Platform>, &mut Owner),
-    act: impl FnOnce(&Memory<'_, Platform>, Owner),
+    prepare: impl FnOnce(&Memory<'_, Host>, &mut Owner),
+    act: impl FnOnce(&Memory<'_, Host>, Owner),
 ) {
     tidied_beside(Migratetype::Unmovable, switches, blocks, prepare, act);
 }
@@ -20,8 +20,8 @@ fn tidied_beside(
     others: Migratetype,
     switches: Switches,
     blocks: [(u64, u64, Migratetype); 4],
-    prepare: impl FnOnce(&Memory<'_, Platform>, &mut Owner),
-    act: impl FnOnce(&Memory<'_, Platform>, Owner),
+    prepare: impl FnOnce(&Memory<'_, Host>, &mut Owner),
+    act: impl FnOnce(&Memory<'_, Host>, Owner),
 ) {
     let zones = [ZoneConfig { percpu: fixed_lists(4, 32), ..plain_zone(0x400, 128) }];
     let config = geometry(&zones, switches, 5, 6);
@@ -50,12 +50,12 @@ fn tidied_beside(
 }
 
 /// Frees the first page, to a CPU's list.
-fn free_first(memory: &Memory<'_, Platform>, owner: &mut Owner) {
+fn free_first(memory: &Memory<'_, Host>, owner: &mut Owner) {
     owner.free(memory, 0x400);
     assert_eq!(memory.zones()[0].percpu_pages(0), 1);
 }
 
-fn free_of_blocks(memory: &Memory<'_, Platform>) -> Vec<u32> {
+fn free_of_blocks(memory: &Memory<'_, Host>) -> Vec<u32> {
     memory.zones()[0].pageblocks().map(|block| block.free).collect()
 }
 
@@ -169,14 +169,14 @@ fn series_empties_a_pageblock_completely_or_not_at_all() {
     let blocks = [(4, 0, Movable), (31, 0, Movable), (29, 0, Movable), (31, 1, Movable)];
     for (empties_all_or_none, pinned, refused) in [(true, 28, 31), (false, 31, 29)] {
         let switches = Switches { empties_all_or_none, ..on };
-        let pin = |_: &Memory<'_, Platform>, owner: &mut Owner| {
+        let pin = |_: &Memory<'_, Host>, owner: &mut Owner| {
             owner.in_use.get_mut(&0x401).expect("a page").movable = false;
         };
         tidied(switches, blocks, pin, |memory, owner| {
             assert_eq!(free_of_blocks(memory)[0], pinned, "pinned, {empties_all_or_none}");
             owner.agrees_with(memory, "a page that cannot be moved");
         });
-        let refuse = |_: &Memory<'_, Platform>, owner: &mut Owner| owner.refuses = Some(2);
+        let refuse = |_: &Memory<'_, Host>, owner: &mut Owner| owner.refuses = Some(2);
         tidied(switches, blocks, refuse, |memory, owner| {
             assert_eq!(free_of_blocks(memory)[0], refused, "refused, {empties_all_or_none}");
             owner.agrees_with(memory, "a page whose move fails");

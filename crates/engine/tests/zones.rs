@@ -7,7 +7,7 @@ use freehold::{
 };
 
 /// Allocates everything in blocks of random orders, and frees it. Returns the number of pages allocated.
-fn empty_and_refill(memory: &Memory<'_, common::Platform>, seed: u64, context: &str) -> u64 {
+fn empty_and_refill(memory: &Memory<'_, common::Host>, seed: u64, context: &str) -> u64 {
     let largest = u64::from(memory.zones()[0].max_order().get()) + 1;
     let gfps = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE];
     let mut random = Random::new(seed);
@@ -61,7 +61,7 @@ fn holes_and_reserved_frames_are_never_given_away() {
         let zones = [plain_zone(0x3f9, 300)];
         let config = geometry(&zones, era.switches(), 4, 6);
         let mut bytes = metadata(&config);
-        let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
+        let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("valid");
         let zone = &memory.zones()[0];
         // Of every 37 frames, three are a hole and one is reserved.
         for start in (0x3f9..0x3f9 + 259).step_by(37) {
@@ -182,7 +182,7 @@ fn local_memory_matters_more_than_unmixed_blocks() {
     let zones = two_nodes();
     let config = geometry(&zones, Era::Linux7_3.switches(), 4, 5);
     let mut bytes = metadata(&config);
-    let memory = Memory::<common::Platform>::new(&config, &mut bytes).expect("valid");
+    let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("valid");
     let [low, local, remote] = [0, 1, 2].map(|number| &memory.zones()[number]);
     low.add_reserved(Pfn(0x400), 64).expect("absent frames");
     local.add_allocated(Pfn(0x800), order(3), Migratetype::Movable).expect("absent frames");
@@ -200,7 +200,7 @@ fn impossible_machines_are_refused() {
     let overlapping = [plain_zone(0x400, 64), ZoneConfig { kind: ZoneType::Dma32, ..plain_zone(0x430, 64) }];
     let set_up = |config: &MemoryConfig<'_>| {
         let mut bytes = metadata(config);
-        Memory::<common::Platform>::new(config, &mut bytes).map(|_| ())
+        Memory::<common::Host>::new(config, &mut bytes).map(|_| ())
     };
     assert_eq!(set_up(&geometry(&good, era, 4, 5)), Ok(()));
     assert_eq!(set_up(&geometry(&good, era, 5, 4)), Err(SetupError::BadPageblockOrder));
@@ -212,7 +212,7 @@ fn impossible_machines_are_refused() {
     assert_eq!(set_up(&MemoryConfig { cpus: 0, ..config }), Err(SetupError::NoCpu));
     let mut bytes = metadata(&config);
     let given = bytes.len() / 2;
-    let too_small = Memory::<common::Platform>::new(&config, &mut bytes[..given]).map(|_| ());
+    let too_small = Memory::<common::Host>::new(&config, &mut bytes[..given]).map(|_| ());
     assert!(matches!(too_small, Err(SetupError::MetadataTooSmall { given: was, .. }) if was == given));
 }
 
@@ -231,7 +231,7 @@ fn unused_orders_cost_no_metadata() {
     {
         for era in Era::ALL {
             let config = MemoryConfig { cpus, ..config(zones, era.switches()) };
-            let now = required_bytes::<common::Platform>(&config);
+            let now = required_bytes::<common::Host>(&config);
             // One bit per page, in words of four bytes.
             let pages: u64 = zones.iter().map(|zone| zone.spanned + 1024).sum();
             let marks = if era.switches().marks_movable_pages { pages as usize / 8 } else { 0 };

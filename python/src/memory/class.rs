@@ -4,7 +4,7 @@ use freehold::{GfpFlags, Migratetype, Order, PageblockUse, Pfn, Request};
 use freehold_lab::{Column, Columns};
 use pyo3::prelude::*;
 
-use super::keeper::{Engine, Fallbacks, Keeper, Setup};
+use super::keeper::{Engine, Fallbacks, HostPlatform, Keeper, Setup};
 use super::pageblocks;
 use crate::arrow::failed;
 use crate::error::{AllocError, BlockError, BugError, FreeError, InputError};
@@ -216,10 +216,7 @@ impl Memory {
         &self,
         py: Python<'_>,
         pfn: u64,
-        job: impl FnOnce(
-            &freehold::Zone<'_, (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks)>,
-            Pfn,
-        ) -> Result<(), freehold::BlockError>
+        job: impl FnOnce(&freehold::Zone<'_, HostPlatform>, Pfn) -> Result<(), freehold::BlockError>
         + Send
         + 'static,
     ) -> PyResult<()> {

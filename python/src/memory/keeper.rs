@@ -11,8 +11,19 @@ use freehold::{
 };
 use parking_lot::RawMutex;
 
+/// The platform of a keeper: locks, and a record of fallbacks.
+#[derive(Debug)]
+pub(super) struct HostPlatform;
+
+impl freehold::Platform for HostPlatform {
+    type ZoneLock = RawMutex;
+    type PerCpuLock = RawMutex;
+    type Tracepoints = Fallbacks;
+    type Rule = ();
+}
+
 /// The engine of a keeper.
-pub(super) type Engine<'m> = freehold::Memory<'m, (RawMutex, RawMutex, Fallbacks)>;
+pub(super) type Engine<'m> = freehold::Memory<'m, HostPlatform>;
 
 /// A job for the thread of a keeper.
 type Job = Box<dyn FnOnce(&Engine<'_>, &Fallbacks) + Send>;
@@ -112,8 +123,7 @@ fn keep(setup: &Setup, to_do: &Receiver<Job>, ready: impl FnOnce()) -> Result<()
         switches: setup.switches,
         ..MemoryConfig::linux(&zones, setup.cpus)
     };
-    let mut metadata =
-        vec![MaybeUninit::uninit(); required_bytes::<(RawMutex, RawMutex, Fallbacks)>(&config)];
+    let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<HostPlatform>(&config)];
     let fallbacks = Fallbacks::default();
     let engine = Engine::with_tracepoints(&config, &mut metadata, &fallbacks)?;
     for zone in engine.zones() {

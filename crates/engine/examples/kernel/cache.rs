@@ -4,7 +4,7 @@ use freehold::{
     GfpFlags, Memory, Order, Pfn, Reclaimed, Relocate, Request, ShrinkControl, Shrinker, ZoneType,
 };
 
-use crate::lock::Platform;
+use crate::lock::Host;
 use crate::page;
 use crate::verdict::must;
 
@@ -45,7 +45,7 @@ impl Cache {
     }
 
     /// Splits a movable block that the caller owns, keeps every `nth` page of it, and frees the others.
-    pub(crate) fn add_every(&mut self, nth: u64, memory: &Memory<'_, Platform>, block: (Pfn, Order)) {
+    pub(crate) fn add_every(&mut self, nth: u64, memory: &Memory<'_, Host>, block: (Pfn, Order)) {
         let (pfn, order) = block;
         must(memory.split(pfn, order, Order::ZERO) == Ok(()), "an owner splits its block");
         for at in 0..order.pages() {
@@ -58,14 +58,14 @@ impl Cache {
     }
 
     /// Frees all pages.
-    pub(crate) fn empty(&mut self, memory: &Memory<'_, Platform>) {
+    pub(crate) fn empty(&mut self, memory: &Memory<'_, Host>) {
         while self.len > 0 {
             self.free(memory, 0, self.len - 1);
         }
     }
 
     /// Frees the page of a place, and puts the last page there.
-    fn free(&mut self, memory: &Memory<'_, Platform>, cpu: u16, place: usize) {
+    fn free(&mut self, memory: &Memory<'_, Host>, cpu: u16, place: usize) {
         let pfn = self.pages[place];
         must(self.place(pfn) == Some(place), "a page of the cache has its contents");
         must(memory.free(cpu, pfn, Order::ZERO) == Ok(()), "a page of the cache is freed");
@@ -102,8 +102,8 @@ impl Relocate for Cache {
     }
 }
 
-impl Shrinker<Platform> for Cache {
-    fn shrink(&mut self, memory: &Memory<'_, Platform>, control: ShrinkControl) -> Reclaimed {
+impl Shrinker<Host> for Cache {
+    fn shrink(&mut self, memory: &Memory<'_, Host>, control: ShrinkControl) -> Reclaimed {
         let part = (self.len >> control.priority).max(LEAST).min(self.len);
         let pages = part.min(control.wanted as usize);
         for _ in 0..pages {

@@ -3,7 +3,7 @@
 use freehold::{Memory, Order, Pfn};
 
 use crate::cache::{Cache, movable};
-use crate::lock::Platform;
+use crate::lock::Host;
 use crate::serial::line;
 use crate::verdict::must;
 
@@ -29,7 +29,7 @@ impl Ballast {
     }
 
     /// Takes blocks of an order until none is left above the marks.
-    fn fill(&mut self, memory: &Memory<'_, Platform>, order: Order) {
+    fn fill(&mut self, memory: &Memory<'_, Host>, order: Order) {
         while self.len < BLOCKS
             && let Ok(pfn) = memory.alloc(movable(order))
         {
@@ -39,7 +39,7 @@ impl Ballast {
         must(self.len < BLOCKS, "the ballast has room for every block");
     }
 
-    fn release(&mut self, memory: &Memory<'_, Platform>) {
+    fn release(&mut self, memory: &Memory<'_, Host>) {
         for (pfn, order) in &self.blocks[..self.len] {
             must(memory.free(0, *pfn, *order) == Ok(()), "ballast is freed");
         }
@@ -48,7 +48,7 @@ impl Ballast {
 }
 
 /// Fills memory, lets kswapd reclaim and kcompactd compact, and frees everything.
-pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache, ballast: &mut Ballast) {
+pub(crate) fn run(memory: &Memory<'_, Host>, cache: &mut Cache, ballast: &mut Ballast) {
     let (largest, huge) = (memory.zones()[0].max_order(), memory.zones()[0].pageblock_order());
     // Blocks that the load left on the CPUs' lists merge first. Unmerged, they would be more than the ballast can hold.
     memory.drain_all();

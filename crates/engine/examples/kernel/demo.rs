@@ -13,7 +13,7 @@ use crate::daemons::{self, Ballast};
 use crate::hotplug;
 use crate::interrupt;
 use crate::load::{self, DONE};
-use crate::lock::{self, Platform, SpinLock};
+use crate::lock::{self, Host, SpinLock};
 use crate::page;
 use crate::port;
 use crate::serial::{self, SERIAL, line};
@@ -22,7 +22,7 @@ use crate::verdict::{failures, must};
 use crate::zones;
 
 /// The memory, once it is set up.
-pub(crate) static MEMORY: StaticMemory<Platform> = StaticMemory::new();
+pub(crate) static MEMORY: StaticMemory<Host> = StaticMemory::new();
 
 /// CPU 0's pages that can be moved, and its ballast: too large for a stack.
 static CACHE: Mutex<SpinLock, Cache> = Mutex::new(Cache::new());
@@ -60,7 +60,7 @@ extern "C" fn kernel_main(cpu: u32, info: *const StartInfo) -> ! {
     first_cpu(memory, machine.planted)
 }
 
-fn first_cpu(memory: &Memory<'_, Platform>, planted: Option<Planted>) -> ! {
+fn first_cpu(memory: &Memory<'_, Host>, planted: Option<Planted>) -> ! {
     let free_at_first = free_pages(memory);
     every_order(memory);
     apic::start_timer();
@@ -117,7 +117,7 @@ fn wait_for(flag: &AtomicBool) {
 }
 
 /// Takes one block of each order, and frees them.
-fn every_order(memory: &Memory<'_, Platform>) {
+fn every_order(memory: &Memory<'_, Host>) {
     let orders = Order::ZERO.up_to(memory.zones()[0].max_order());
     let ask = |order| memory.alloc(Request { cpu: 0, node: 0, order, gfp: GfpFlags::KERNEL });
     let mut blocks = [None; 19];
@@ -134,7 +134,7 @@ fn every_order(memory: &Memory<'_, Platform>) {
 }
 
 /// Makes the error that the command line requests.
-fn make_error(memory: &Memory<'_, Platform>, error: Planted) {
+fn make_error(memory: &Memory<'_, Host>, error: Planted) {
     let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
     let Ok(pfn) = memory.alloc(request) else { return must(false, "a page is free") };
     let free = |pfn| must(memory.free(0, pfn, Order::ZERO) == Ok(()), "an owner frees what it took");
@@ -156,12 +156,12 @@ fn make_error(memory: &Memory<'_, Platform>, error: Planted) {
     lock::turn_interrupts_on();
 }
 
-fn free_pages(memory: &Memory<'_, Platform>) -> u64 {
+fn free_pages(memory: &Memory<'_, Host>) -> u64 {
     memory.zones().iter().map(Zone::free_pages).sum()
 }
 
 /// Prints the work done, and checks the memory while no CPU uses it.
-fn report(memory: &Memory<'_, Platform>, free_at_first: u64) {
+fn report(memory: &Memory<'_, Host>, free_at_first: u64) {
     memory.drain_all();
     for (cpu, done) in DONE.iter().enumerate() {
         let requests: u64 = done.requests.iter().map(|count| count.load(Ordering::Relaxed)).sum();

@@ -3,12 +3,12 @@
 use freehold::{BlockError, FreeError, Memory, Migratetype, Order, Pfn, Zone};
 
 use crate::cache::{Cache, movable};
-use crate::lock::Platform;
+use crate::lock::Host;
 use crate::serial::line;
 use crate::verdict::must;
 
 /// Isolates and offlines a pageblock full of the cache's pages, which move away, and brings the pageblock back.
-pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache) {
+pub(crate) fn run(memory: &Memory<'_, Host>, cache: &mut Cache) {
     let order = memory.zones()[0].pageblock_order();
     let pages = order.pages();
     let Ok(start) = memory.alloc(movable(order)) else {
@@ -36,7 +36,7 @@ pub(crate) fn run(memory: &Memory<'_, Platform>, cache: &mut Cache) {
     cache.empty(memory);
 }
 
-fn bring_back(memory: &Memory<'_, Platform>, start: Pfn, pages: u64, present: u64) {
+fn bring_back(memory: &Memory<'_, Host>, start: Pfn, pages: u64, present: u64) {
     must(memory.online_range(start, pages) == Ok(()), "the pageblock comes back");
     must(memory.online_range(start, pages).is_err(), "a pageblock comes back once");
     let now = memory.zone_of(start).map(Zone::present_pages);

@@ -8,7 +8,7 @@ use freehold::{GfpFlags, Memory, Order, Pfn, Request};
 
 use crate::apic::{self, SPURIOUS_VECTOR, TIMER_VECTOR};
 use crate::demo::MEMORY;
-use crate::lock::Platform;
+use crate::lock::Host;
 use crate::once::Once;
 use crate::page;
 use crate::verdict::{CPUS, must};
@@ -127,7 +127,7 @@ extern "C" fn timer_interrupt() {
     apic::end_interrupt();
 }
 
-fn free_in_use(memory: &Memory<'_, Platform>, cpu: u16, slot: &AtomicU64) {
+fn free_in_use(memory: &Memory<'_, Host>, cpu: u16, slot: &AtomicU64) {
     let block = slot.swap(0, Ordering::Relaxed);
     if let Some(order) = Order::new(block as u8).filter(|_| block != 0) {
         let pfn = Pfn(block >> 8);
@@ -137,7 +137,7 @@ fn free_in_use(memory: &Memory<'_, Platform>, cpu: u16, slot: &AtomicU64) {
 }
 
 /// Frees all blocks of this CPU's interrupts. Its timer has stopped.
-pub(crate) fn release(memory: &Memory<'_, Platform>) {
+pub(crate) fn release(memory: &Memory<'_, Host>) {
     let cpu = apic::cpu();
     OWN[usize::from(cpu)].in_use.iter().for_each(|slot| free_in_use(memory, cpu, slot));
 }

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use freehold::{GfpFlags, MAX_ORDERS, Memory, Order, Pfn, Request};
 
 use crate::interrupt;
-use crate::lock::Platform;
+use crate::lock::Host;
 use crate::page;
 use crate::verdict::{CPUS, must};
 
@@ -46,7 +46,7 @@ struct Block {
 }
 
 /// Runs the load of one CPU. All blocks are free again at the end.
-pub(crate) fn run(memory: &Memory<'_, Platform>, cpu: u16) {
+pub(crate) fn run(memory: &Memory<'_, Host>, cpu: u16) {
     let mut in_use = [None; IN_USE];
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ u64::from(cpu) << 32);
     let (number, start) = (usize::from(cpu), interrupt::ticks(usize::from(cpu)));
@@ -67,7 +67,7 @@ pub(crate) fn run(memory: &Memory<'_, Platform>, cpu: u16) {
     in_use.into_iter().flatten().for_each(|block| free(memory, cpu, block));
 }
 
-fn take(memory: &Memory<'_, Platform>, cpu: u16, random: &mut Random) -> Option<Block> {
+fn take(memory: &Memory<'_, Host>, cpu: u16, random: &mut Random) -> Option<Block> {
     // Half of the requests are for order 0, a quarter for order 1, and so on. The rest are for random orders.
     let order = random.next().trailing_zeros();
     let order = if order > 5 { random.below(11) } else { u64::from(order) };
@@ -81,7 +81,7 @@ fn take(memory: &Memory<'_, Platform>, cpu: u16, random: &mut Random) -> Option<
     Some(Block { pfn, order, word })
 }
 
-fn free(memory: &Memory<'_, Platform>, cpu: u16, block: Block) {
+fn free(memory: &Memory<'_, Host>, cpu: u16, block: Block) {
     must(page::has_stamp(block.pfn, block.order, block.word), "a block has its owner's contents");
     must(memory.free(cpu, block.pfn, block.order) == Ok(()), "an owner frees what it took");
 }

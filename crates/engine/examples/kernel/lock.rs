@@ -8,7 +8,15 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use lock_api::{GuardNoSend, RawMutex};
 
 /// The engine's platform: zone locks turn interrupts off, locks of CPUs' lists leave them on.
-pub(crate) type Platform = (InterruptLock, SpinLock);
+#[derive(Debug)]
+pub(crate) struct Host;
+
+impl freehold::Platform for Host {
+    type ZoneLock = InterruptLock;
+    type PerCpuLock = SpinLock;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 /// A lock that spins. An interrupt may only try it.
 pub(crate) struct SpinLock(AtomicBool);

@@ -12,7 +12,7 @@ use freehold::{
 };
 
 use crate::boot::{self, TRAMPOLINE_FRAME};
-use crate::lock::Platform;
+use crate::lock::Host;
 use crate::start_info::{MOST_RANGES, Machine, PAGE_BYTES};
 use crate::verdict::CPUS;
 
@@ -20,10 +20,7 @@ use crate::verdict::CPUS;
 const NORMAL: u64 = 4 << 18;
 
 /// Sets `memory` up, and returns it with all frames of the machine in service.
-pub(crate) fn set_up<'m>(
-    memory: &'m StaticMemory<Platform>,
-    machine: &Machine,
-) -> &'m Memory<'static, Platform> {
+pub(crate) fn set_up<'m>(memory: &'m StaticMemory<Host>, machine: &Machine) -> &'m Memory<'static, Host> {
     let parts = [(ZoneType::Dma32, 0..NORMAL), (ZoneType::Normal, NORMAL..u64::MAX)];
     let mut zones = parts.map(|(kind, frames)| zone(machine, kind, &frames));
     let used = if zones[1].spanned > 0 { 2 } else { 1 };
@@ -39,7 +36,7 @@ pub(crate) fn set_up<'m>(
         ..MemoryConfig::linux(&zones[..used], CPUS as u16)
     };
     let image = boot::image();
-    let bytes = required_bytes::<Platform>(&config);
+    let bytes = required_bytes::<Host>(&config);
     let table = room(machine, image.end, (bytes as u64).div_ceil(PAGE_BYTES));
     let address = ptr::with_exposed_provenance_mut::<MaybeUninit<u8>>((table.start * PAGE_BYTES) as usize);
     // SAFETY: mapped memory behind the image. It is added as reserved below.
@@ -74,7 +71,7 @@ fn room(machine: &Machine, start: u64, frames: u64) -> Range<u64> {
 }
 
 /// Brings the part of `range` in the zone into service: frames in `reserved` as reserved, the rest as free.
-fn add(zone: &Zone<'_, Platform>, range: &Range<u64>, reserved: &[Range<u64>]) {
+fn add(zone: &Zone<'_, Host>, range: &Range<u64>, reserved: &[Range<u64>]) {
     let range = intersection(range, &(zone.start().0..zone.end().0));
     let mut at = range.start;
     while at < range.end {

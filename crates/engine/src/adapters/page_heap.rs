@@ -7,8 +7,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::memory::StaticMemory;
-use crate::table::sync::Platform;
-use crate::types::{GfpFlags, Order, Pfn, Request};
+use crate::types::{GfpFlags, Order, Pfn, Platform, Request};
 
 /// Maps frames to addresses and back, and names the current CPU.
 ///
@@ -35,7 +34,14 @@ pub struct DirectMap {
 /// ```
 /// use freehold::{DirectMap, PageHeap, Pfn};
 ///
-/// type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+/// struct Host;
+///
+/// impl freehold::Platform for Host {
+///     type ZoneLock = parking_lot::RawMutex;
+///     type PerCpuLock = parking_lot::RawMutex;
+///     type Tracepoints = ();
+///     type Rule = ();
+/// }
 ///
 /// // A kernel maps all memory at an address of its own.
 /// const OFFSET: u64 = 0xffff_8000_0000_0000;
@@ -45,18 +51,18 @@ pub struct DirectMap {
 ///     this_cpu: || 0,
 /// };
 /// // SAFETY: frames are mapped there.
-/// static HEAP: PageHeap<Platform> = unsafe { PageHeap::new(4096, MAP) };
+/// static HEAP: PageHeap<Host> = unsafe { PageHeap::new(4096, MAP) };
 /// // A kernel adds `#[global_allocator]`, and calls `MemoryBuilder::build_static(HEAP.memory(), …)` at boot.
 /// assert!(HEAP.memory().get().is_none());
 /// ```
-pub struct PageHeap<L: Platform + 'static> {
-    memory: StaticMemory<L>,
+pub struct PageHeap<P: Platform + 'static> {
+    memory: StaticMemory<P>,
     page_bytes: usize,
     map: DirectMap,
     refused: AtomicUsize,
 }
 
-impl<L: Platform + 'static> PageHeap<L> {
+impl<P: Platform + 'static> PageHeap<P> {
     /// Returns a heap whose memory is not set up yet. Allocations fail until it is.
     ///
     /// # Safety
@@ -70,7 +76,7 @@ impl<L: Platform + 'static> PageHeap<L> {
     }
 
     /// Returns the memory that the heap takes its blocks from. Other callers may use it as well.
-    pub const fn memory(&self) -> &StaticMemory<L> {
+    pub const fn memory(&self) -> &StaticMemory<P> {
         &self.memory
     }
 
@@ -88,9 +94,9 @@ impl<L: Platform + 'static> PageHeap<L> {
 
 // SAFETY: a block has one owner until it is freed, has at least as many bytes as the layout, and is aligned to its own
 // size, which is no less than the layout's alignment. The contract of `PageHeap::new` makes the map preserve that.
-unsafe impl<L: Platform + 'static> GlobalAlloc for PageHeap<L>
+unsafe impl<P: Platform + 'static> GlobalAlloc for PageHeap<P>
 where
-    StaticMemory<L>: Sync,
+    StaticMemory<P>: Sync,
 {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let request = |order| Request { cpu: (self.map.this_cpu)(), node: 0, order, gfp: GfpFlags::NOWAIT };
@@ -126,7 +132,7 @@ where
     }
 }
 
-impl<L: Platform + 'static> fmt::Debug for PageHeap<L> {
+impl<P: Platform + 'static> fmt::Debug for PageHeap<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageHeap")
             .field("memory", &self.memory)

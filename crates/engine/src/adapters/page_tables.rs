@@ -9,8 +9,7 @@ use x86_64::structures::paging::{
 };
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
-use crate::types::{FreeError, Order, Pfn, Request};
+use crate::types::{FreeError, Order, Pfn, Platform, Request};
 
 /// The base-2 logarithm of a page's bytes.
 const PAGE_SHIFT: u32 = 12;
@@ -20,15 +19,15 @@ const PAGE_SHIFT: u32 = 12;
 /// Frames of 4 KiB are always available, frames of 2 MiB and 1 GiB if the memory has orders 9 and 18. A mapper does not
 /// say what a frame is for. Therefore every frame is allocated by the request passed to [`FrameSource::new`], with the
 /// order of the frame's size.
-pub struct FrameSource<'a, 'm, L: Platform> {
-    memory: &'a Memory<'m, L>,
+pub struct FrameSource<'a, 'm, P: Platform> {
+    memory: &'a Memory<'m, P>,
     request: Request,
     refused: u64,
 }
 
-impl<'a, 'm, L: Platform> FrameSource<'a, 'm, L> {
+impl<'a, 'm, P: Platform> FrameSource<'a, 'm, P> {
     /// Returns a source that allocates frames by `request`. The order in `request` is ignored.
-    pub const fn new(memory: &'a Memory<'m, L>, request: Request) -> Self {
+    pub const fn new(memory: &'a Memory<'m, P>, request: Request) -> Self {
         Self { memory, request, refused: 0 }
     }
 
@@ -58,7 +57,7 @@ const fn order<S: PageSize>() -> Order {
     }
 }
 
-impl<L: Platform> fmt::Debug for FrameSource<'_, '_, L> {
+impl<P: Platform> fmt::Debug for FrameSource<'_, '_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameSource")
             .field("request", &self.request)
@@ -68,39 +67,39 @@ impl<L: Platform> fmt::Debug for FrameSource<'_, '_, L> {
 }
 
 // SAFETY: a block that the memory hands out has one owner until it is freed.
-unsafe impl<L: Platform> FrameAllocator<Size4KiB> for FrameSource<'_, '_, L> {
+unsafe impl<P: Platform> FrameAllocator<Size4KiB> for FrameSource<'_, '_, P> {
     fn allocate_frame(&mut self) -> Option<PhysFrame<Size4KiB>> {
         self.take()
     }
 }
 
-impl<L: Platform> FrameDeallocator<Size4KiB> for FrameSource<'_, '_, L> {
+impl<P: Platform> FrameDeallocator<Size4KiB> for FrameSource<'_, '_, P> {
     unsafe fn deallocate_frame(&mut self, frame: PhysFrame<Size4KiB>) {
         self.give(frame);
     }
 }
 
 // SAFETY: a block that the memory hands out has one owner until it is freed.
-unsafe impl<L: Platform> FrameAllocator<Size2MiB> for FrameSource<'_, '_, L> {
+unsafe impl<P: Platform> FrameAllocator<Size2MiB> for FrameSource<'_, '_, P> {
     fn allocate_frame(&mut self) -> Option<PhysFrame<Size2MiB>> {
         self.take()
     }
 }
 
-impl<L: Platform> FrameDeallocator<Size2MiB> for FrameSource<'_, '_, L> {
+impl<P: Platform> FrameDeallocator<Size2MiB> for FrameSource<'_, '_, P> {
     unsafe fn deallocate_frame(&mut self, frame: PhysFrame<Size2MiB>) {
         self.give(frame);
     }
 }
 
 // SAFETY: a block that the memory hands out has one owner until it is freed.
-unsafe impl<L: Platform> FrameAllocator<Size1GiB> for FrameSource<'_, '_, L> {
+unsafe impl<P: Platform> FrameAllocator<Size1GiB> for FrameSource<'_, '_, P> {
     fn allocate_frame(&mut self) -> Option<PhysFrame<Size1GiB>> {
         self.take()
     }
 }
 
-impl<L: Platform> FrameDeallocator<Size1GiB> for FrameSource<'_, '_, L> {
+impl<P: Platform> FrameDeallocator<Size1GiB> for FrameSource<'_, '_, P> {
     unsafe fn deallocate_frame(&mut self, frame: PhysFrame<Size1GiB>) {
         self.give(frame);
     }

@@ -5,14 +5,13 @@ use core::cell::Cell;
 use core::ops::AddAssign;
 
 use super::relocate::Relocate;
-use crate::table::sync::Platform;
 use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord, Place, Run};
-use crate::types::{Migratetype, Order};
+use crate::types::{Migratetype, Order, Platform};
 use crate::zone::{Insertion, SCAN_LIMIT, Zone, ZoneGuard};
 
 /// The zone whose pageblocks are emptied, the embedder that moves their pages, and the CPU that runs it.
-pub(super) struct Emptying<'r, 'm, L: Platform, E> {
-    pub(super) zone: &'r Zone<'m, L>,
+pub(super) struct Emptying<'r, 'm, P: Platform, E> {
+    pub(super) zone: &'r Zone<'m, P>,
     pub(super) cpu: u16,
     pub(super) embedder: &'r mut E,
 }
@@ -31,7 +30,7 @@ impl AddAssign for Moves {
     }
 }
 
-impl<L: Platform, E: Relocate> Emptying<'_, '_, L, E> {
+impl<P: Platform, E: Relocate> Emptying<'_, '_, P, E> {
     /// Moves the `movable` pages of the pageblock at `start` to other pageblocks, as far as these have room.
     pub(super) fn empty(&mut self, start: FrameIndex, movable: u32) -> Moves {
         if self.zone.switches.empties_all_or_none {
@@ -128,7 +127,7 @@ impl<L: Platform, E: Relocate> Emptying<'_, '_, L, E> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the allocated blocks of the pageblock at `start` and their orders, from low to high addresses.
     fn blocks_in_use(&self, start: FrameIndex) -> impl Iterator<Item = (FrameIndex, Order)> + '_ {
         let end = start.offset(self.blocks.pages());
@@ -164,7 +163,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns the smallest free movable block in a pageblock that has fewer free pages than the pageblock around
     /// `from`. If that pageblock is not movable, any pageblock will do. Only the heads of the free lists are scanned.
     fn fuller_place(&mut self, from: FrameIndex, order: Order) -> Option<(FrameIndex, Order)> {

@@ -3,9 +3,8 @@
 use super::policy::CompactPriority;
 use super::relocate::Relocate;
 use super::run::{CLUSTER, CompactRun};
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
-use crate::types::{AllocFlags, Migratetype, Order};
+use crate::types::{AllocFlags, Migratetype, Order, Platform};
 use crate::zone::{Admission, ListOp, Mark, ZoneGuard};
 
 /// Returns the word of a free block that compaction has taken.
@@ -13,7 +12,7 @@ const fn taken(order: Order) -> FrameWord {
     FrameWord::head(FrameKind::InTransit, order, Migratetype::Movable)
 }
 
-impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
+impl<P: Platform, E: Relocate> CompactRun<'_, '_, P, E> {
     /// Takes a free block as the target for a block of `order`. Returns `None` if the zone has none. `to_come` is the
     /// number of pages that are still to be moved.
     ///
@@ -119,7 +118,7 @@ impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
     ) -> (FrameIndex, bool) {
         let zone = self.zone;
         let mut at = from;
-        let mut locked: Option<ZoneGuard<'_, '_, L>> = None;
+        let mut locked: Option<ZoneGuard<'_, '_, P>> = None;
         while at < end {
             if at.0.is_multiple_of(CLUSTER as u32) {
                 locked = None;
@@ -182,7 +181,7 @@ impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns true if the zone stays above its min watermark after a block of `order` is taken.
     pub(super) fn spares(&self, order: Order) -> bool {
         let mark = self.zone.watermarks().min + order.pages();

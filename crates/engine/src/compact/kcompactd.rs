@@ -4,11 +4,10 @@ use super::policy::{CompactPriority, CompactResult, Target};
 use super::relocate::Relocate;
 use super::run::Work;
 use crate::memory::Memory;
-use crate::table::sync::Platform;
-use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request, ZoneType};
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Platform, Request, ZoneType};
 use crate::zone::{Mark, Zone};
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Returns true if a node's kcompactd should run.
     pub fn is_kcompactd_wanted(&self, node: u16) -> bool {
         self.node(node).is_some_and(|state| state.kcompactd.is_wanted())
@@ -21,7 +20,7 @@ impl<L: Platform> Memory<'_, L> {
         let Some(state) = self.node(node).filter(|_| order > Order::ZERO) else { return };
         state.kcompactd.note(order, highest);
         let target = self.daemon_target(order, 0);
-        let suits = |zone: &Zone<'_, L>| {
+        let suits = |zone: &Zone<'_, P>| {
             let target = Target { highest_zone: highest as usize, ..target };
             zone.suits_target(&target) == CompactResult::Continue
         };
@@ -101,7 +100,7 @@ impl<L: Platform> Memory<'_, L> {
     /// Linux counterpart: `fragmentation_score_node`.
     fn fragmentation_score(&self, node: u16) -> u64 {
         let pages: u64 = self.zones_of(node, ZoneType::Device).map(Zone::managed_pages).sum();
-        let weighted = |zone: &Zone<'_, L>| zone.managed_pages() * zone.fragmentation_score() / (pages + 1);
+        let weighted = |zone: &Zone<'_, P>| zone.managed_pages() * zone.fragmentation_score() / (pages + 1);
         self.zones_of(node, ZoneType::Device).map(weighted).sum()
     }
 

@@ -3,11 +3,10 @@
 use super::policy::CompactPriority;
 use super::relocate::Relocate;
 use super::run::CompactRun;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
-use crate::types::{Migratetype, Order};
+use crate::types::{Migratetype, Order, Platform};
 
-impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
+impl<P: Platform, E: Relocate> CompactRun<'_, '_, P, E> {
     /// Collects the next movable blocks, at most one cluster. Returns true if it found any.
     ///
     /// Linux counterpart: `isolate_migratepages`.

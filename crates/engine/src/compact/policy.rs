@@ -2,8 +2,7 @@
 
 use crate::memory::Tunables;
 use crate::table::FrameIndex;
-use crate::table::sync::Platform;
-use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Platform};
 use crate::zone::{Admission, Mark, Zone, ZoneGuard};
 
 /// The result of compaction, from worst to best.
@@ -88,7 +87,7 @@ pub(crate) const fn compact_gap(order: Order) -> u64 {
     2 * order.pages()
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns true if `available` free pages are enough as targets of migration.
     ///
     /// Linux counterpart: `__compaction_suitable`.
@@ -229,7 +228,7 @@ impl Tunables {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Makes the next run start at the ends of the zone.
     ///
     /// Linux counterpart: `reset_cached_positions`.

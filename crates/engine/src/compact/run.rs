@@ -2,9 +2,8 @@
 
 use super::policy::{CompactPriority, CompactResult, Target};
 use super::relocate::Relocate;
-use crate::table::sync::Platform;
 use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord};
-use crate::types::{MAX_ORDERS, Migratetype, Order};
+use crate::types::{MAX_ORDERS, Migratetype, Order, Platform};
 use crate::zone::{Insertion, Zone};
 
 /// The number of pages collected before they are moved. Linux counterpart: `COMPACT_CLUSTER_MAX`.
@@ -14,8 +13,8 @@ pub(super) const CLUSTER: usize = 32;
 /// goes down from the zone's end and finds free pages as targets.
 ///
 /// Linux counterpart: `struct compact_control`.
-pub(super) struct CompactRun<'r, 'm, L: Platform, E> {
-    pub(super) zone: &'r Zone<'m, L>,
+pub(super) struct CompactRun<'r, 'm, P: Platform, E> {
+    pub(super) zone: &'r Zone<'m, P>,
     pub(super) embedder: &'r mut E,
     pub(super) target: &'r Target,
     /// The position of the migrate scanner.
@@ -85,7 +84,7 @@ enum Moves {
     NowhereToGo,
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Compacts the zone if compaction is needed and may help. Returns the result and the work done.
     ///
     /// Linux counterpart: `compact_zone`.
@@ -114,7 +113,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Lets the embedder move one block. Returns true if the embedder now owns the new place; otherwise nothing has
     /// changed.
     pub(super) fn move_block<E: Relocate>(
@@ -138,7 +137,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform, E: Relocate> CompactRun<'_, '_, L, E> {
+impl<P: Platform, E: Relocate> CompactRun<'_, '_, P, E> {
     fn is_async(&self) -> bool {
         self.target.priority == CompactPriority::Async
     }

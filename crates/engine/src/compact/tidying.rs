@@ -14,15 +14,14 @@
 use super::emptying::{Emptying, Moves};
 use super::relocate::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
-use crate::types::{Chore, Migratetype, PageblockUse, PlacementRule, ZoneType};
+use crate::types::{Chore, Migratetype, PageblockUse, PlacementRule, Platform, ZoneType};
 use crate::zone::{OwnRules, Zone};
 
 /// "Few pages" of a pageblock means: at most its pages divided by this number.
 const FEW: u32 = 8;
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Tidies a node's pageblocks until about `pages` pages have moved or every pageblock was visited once.
     ///
     /// The call continues where the last one stopped. An embedder makes it from time to time, as Linux wakes kcompactd.
@@ -79,9 +78,9 @@ enum By {
     Era,
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Tidies the zone until `most` pages have moved or every pageblock was visited.
-    fn tidy<E: Relocate>(&self, most: u64, emptying: &mut Emptying<'_, '_, L, E>) -> Moves {
+    fn tidy<E: Relocate>(&self, most: u64, emptying: &mut Emptying<'_, '_, P, E>) -> Moves {
         let mut done = Moves::default();
         if !OwnRules(self.switches).tidies() && !self.is_tidied_by_rule() {
             return done;

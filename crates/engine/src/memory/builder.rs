@@ -9,8 +9,7 @@ use super::state::{Memory, required_bytes};
 use super::static_memory::StaticMemory;
 use super::sysctls::Sysctls;
 use crate::table::Sections;
-use crate::table::sync::Platform;
-use crate::types::{Era, Order, Pfn, SetupError, ZoneType};
+use crate::types::{Era, Order, Pfn, Platform, SetupError, ZoneType};
 use crate::zone::ZoneConfig;
 
 /// The most zones that a builder sets up: DMA, DMA32 and Normal.
@@ -27,12 +26,19 @@ const MOST_ZONES: usize = 3;
 /// use core::mem::MaybeUninit;
 /// use freehold::{GfpFlags, MemoryBuilder, Order, Pfn, Request};
 ///
-/// type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+/// struct Host;
+///
+/// impl freehold::Platform for Host {
+///     type ZoneLock = parking_lot::RawMutex;
+///     type PerCpuLock = parking_lot::RawMutex;
+///     type Tracepoints = ();
+///     type Rule = ();
+/// }
 ///
 /// let ranges = [Pfn(0x100)..Pfn(0x2100)];
 /// let builder = MemoryBuilder::new(&ranges, 2);
-/// let mut metadata = vec![MaybeUninit::uninit(); builder.required_bytes::<Platform>()];
-/// let memory = builder.build::<Platform>(&mut metadata)?;
+/// let mut metadata = vec![MaybeUninit::uninit(); builder.required_bytes::<Host>()];
+/// let memory = builder.build::<Host>(&mut metadata)?;
 /// let page = memory.alloc(Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL });
 /// # assert!(page.is_ok());
 /// # Ok::<(), freehold::SetupError>(())
@@ -109,9 +115,9 @@ impl<'r> MemoryBuilder<'r> {
     }
 
     /// Returns the bytes of metadata that [`MemoryBuilder::build`] needs.
-    pub fn required_bytes<L: Platform>(&self) -> usize {
+    pub fn required_bytes<P: Platform>(&self) -> usize {
         let (zones, used) = self.zones();
-        required_bytes::<L>(&self.config(&zones[..used]))
+        required_bytes::<P>(&self.config(&zones[..used]))
     }
 
     /// Returns a memory in which all frames of the ranges are free.
@@ -119,10 +125,10 @@ impl<'r> MemoryBuilder<'r> {
     /// # Errors
     /// See [`SetupError`]: [`SetupError::EmptyZone`] without any frame, [`SetupError::OverlappingZones`] if two
     /// ranges share one.
-    pub fn build<'m, L: Platform<Tracepoints = (), Rule = ()>>(
+    pub fn build<'m, P: Platform<Tracepoints = (), Rule = ()>>(
         &self,
         metadata: &'m mut [MaybeUninit<u8>],
-    ) -> Result<Memory<'m, L>, SetupError> {
+    ) -> Result<Memory<'m, P>, SetupError> {
         let (zones, used) = self.zones();
         let memory = Memory::new(&self.config(&zones[..used]), metadata)?;
         self.add_all(&memory)?;
@@ -136,11 +142,11 @@ impl<'r> MemoryBuilder<'r> {
     /// As [`MemoryBuilder::build`], and [`SetupError::AlreadySetUp`]. After [`SetupError::OverlappingZones`] the
     /// memory is set up with the frames before the shared one.
     #[cfg(not(loom))]
-    pub fn build_static<'s, L: Platform<Tracepoints = (), Rule = ()>>(
+    pub fn build_static<'s, P: Platform<Tracepoints = (), Rule = ()>>(
         &self,
-        memory: &'s StaticMemory<L>,
+        memory: &'s StaticMemory<P>,
         metadata: &'static mut [MaybeUninit<u8>],
-    ) -> Result<&'s Memory<'static, L>, SetupError> {
+    ) -> Result<&'s Memory<'static, P>, SetupError> {
         let (zones, used) = self.zones();
         let memory = memory.set_up(&self.config(&zones[..used]), metadata, &())?;
         self.add_all(memory)?;
@@ -188,7 +194,7 @@ impl<'r> MemoryBuilder<'r> {
         (zones, used)
     }
 
-    fn add_all<L: Platform>(&self, memory: &Memory<'_, L>) -> Result<(), SetupError> {
+    fn add_all<P: Platform>(&self, memory: &Memory<'_, P>) -> Result<(), SetupError> {
         for zone in memory.zones() {
             for range in self.ranges {
                 let part = part(range, &(zone.start()..zone.end()));

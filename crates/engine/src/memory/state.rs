@@ -8,9 +8,8 @@ use super::request_counters::{CpuRequests, LargeFailures};
 use super::tables::ZoneTables;
 use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
-use crate::table::sync::Platform;
 use crate::table::{Carver, Tally};
-use crate::types::{Order, Pfn, RefusedChoices, RequestStats, SetupError, Switches, ZoneStats};
+use crate::types::{Order, Pfn, Platform, RefusedChoices, RequestStats, SetupError, Switches, ZoneStats};
 use crate::zone::{Unmixed, Zone};
 
 impl MemoryConfig<'_> {
@@ -54,15 +53,15 @@ impl MemoryConfig<'_> {
 ///
 /// If [`MemoryConfig::sections`] leaves sections out, only pages and pageblocks of the named sections count, present
 /// and hot-pluggable ones alike. Every section of the zone's span then costs 4 bytes, and 4 more if it is named.
-pub fn required_bytes<L: Platform>(config: &MemoryConfig<'_>) -> usize {
+pub fn required_bytes<P: Platform>(config: &MemoryConfig<'_>) -> usize {
     let mut tally = Tally::default();
-    tally.table::<Zone<'_, L>>(config.zones.len());
+    tally.table::<Zone<'_, P>>(config.zones.len());
     tally.table::<LargeFailures>(1);
     tally.table::<CpuRequests>(usize::from(config.cpus));
     tally.table::<FirstZones>(config.nodes());
     tally.table::<NodeState>(config.nodes());
     for zone in config.zones {
-        ZoneTables::new(config, zone).tally::<L>(&mut tally);
+        ZoneTables::new(config, zone).tally::<P>(&mut tally);
     }
     tally.bytes()
 }
@@ -71,8 +70,8 @@ pub fn required_bytes<L: Platform>(config: &MemoryConfig<'_>) -> usize {
 ///
 /// The same calls in the same order return the same results. The engine has no timer: work that Linux does on a timer
 /// is a function that the embedder calls ([`Memory::refresh`]).
-pub struct Memory<'m, L: Platform> {
-    pub(crate) zones: &'m [Zone<'m, L>],
+pub struct Memory<'m, P: Platform> {
+    pub(crate) zones: &'m [Zone<'m, P>],
     pub(crate) requests: &'m [CpuRequests],
     pub(crate) large_failures: &'m LargeFailures,
     pub(crate) switches: Switches,
@@ -88,7 +87,7 @@ pub struct Memory<'m, L: Platform> {
     pub(crate) events: EventCells,
 }
 
-impl<'m, L: Platform<Tracepoints = (), Rule = ()>> Memory<'m, L> {
+impl<'m, P: Platform<Tracepoints = (), Rule = ()>> Memory<'m, P> {
     /// Returns a memory whose frames are all absent; [`Zone::add_free`] brings frames into service.
     ///
     /// # Errors
@@ -98,7 +97,7 @@ impl<'m, L: Platform<Tracepoints = (), Rule = ()>> Memory<'m, L> {
     }
 }
 
-impl<'m, L: Platform<Rule = ()>> Memory<'m, L> {
+impl<'m, P: Platform<Rule = ()>> Memory<'m, P> {
     /// Returns a memory as [`Memory::new`] does. The engine reports its events to `tracepoints`.
     ///
     /// # Errors
@@ -106,13 +105,13 @@ impl<'m, L: Platform<Rule = ()>> Memory<'m, L> {
     pub fn with_tracepoints(
         config: &MemoryConfig<'_>,
         metadata: &'m mut [MaybeUninit<u8>],
-        tracepoints: &'m L::Tracepoints,
+        tracepoints: &'m P::Tracepoints,
     ) -> Result<Self, SetupError> {
         Self::with_policy(config, metadata, tracepoints, &())
     }
 }
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Returns a memory as [`Memory::with_tracepoints`] does. The engine lets `rule` choose the blocks of requests that
     /// found no block of their own type.
     ///
@@ -121,16 +120,16 @@ impl<'m, L: Platform> Memory<'m, L> {
     pub fn with_policy(
         config: &MemoryConfig<'_>,
         metadata: &'m mut [MaybeUninit<u8>],
-        tracepoints: &'m L::Tracepoints,
-        rule: &'m L::Rule,
+        tracepoints: &'m P::Tracepoints,
+        rule: &'m P::Rule,
     ) -> Result<Self, SetupError> {
         config.validate()?;
-        let mut carver = Carver::new(metadata, required_bytes::<L>(config));
+        let mut carver = Carver::new(metadata, required_bytes::<P>(config));
         let large_failures = &carver.table(1, |_| Ok(LargeFailures::new()))?[0];
         let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
         let first_zones = carver.table(config.nodes(), |node| Ok(config.first_zones(node)))?;
         let node_states = carver.table(config.nodes(), |_| Ok(NodeState::new()))?;
-        let mut zone_table = carver.reserve::<Zone<'m, L>>(config.zones.len())?;
+        let mut zone_table = carver.reserve::<Zone<'m, P>>(config.zones.len())?;
         let zones = zone_table.table(config.zones.len(), |slot| {
             let zone = config.zone_of_rank(slot);
             Ok(Zone::new(
@@ -154,12 +153,12 @@ impl<'m, L: Platform> Memory<'m, L> {
     }
 
     /// Returns the zones: nodes ascending, within a node from low to high addresses.
-    pub fn zones(&self) -> &'m [Zone<'m, L>] {
+    pub fn zones(&self) -> &'m [Zone<'m, P>] {
         self.zones
     }
 
     /// Returns the zone of a frame, or `None` if no zone contains it.
-    pub fn zone_of(&self, pfn: Pfn) -> Option<&'m Zone<'m, L>> {
+    pub fn zone_of(&self, pfn: Pfn) -> Option<&'m Zone<'m, P>> {
         self.zones.iter().find(|zone| zone.contains(pfn))
     }
 

@@ -8,8 +8,7 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use super::config::MemoryConfig;
 use super::state::Memory;
-use crate::table::sync::Platform;
-use crate::types::SetupError;
+use crate::types::{Platform, SetupError};
 
 /// A [`Memory`] for a `static`. The `static` exists before the memory is set up.
 ///
@@ -17,24 +16,31 @@ use crate::types::SetupError;
 /// use core::mem::MaybeUninit;
 /// use freehold::{MemoryConfig, Pfn, StaticMemory, Sysctls, ZoneConfig, ZoneType, required_bytes};
 ///
-/// type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
-/// static MEMORY: StaticMemory<Platform> = StaticMemory::new();
+/// struct Host;
+///
+/// impl freehold::Platform for Host {
+///     type ZoneLock = parking_lot::RawMutex;
+///     type PerCpuLock = parking_lot::RawMutex;
+///     type Tracepoints = ();
+///     type Rule = ();
+/// }
+/// static MEMORY: StaticMemory<Host> = StaticMemory::new();
 ///
 /// let mut zones = [ZoneConfig::sized(0, ZoneType::Normal, Pfn(0x400), 8192)];
 /// Sysctls::linux(2).apply(&mut zones);
 /// let config = MemoryConfig::linux(&zones, 2);
-/// let metadata = Box::leak(vec![MaybeUninit::uninit(); required_bytes::<Platform>(&config)].into());
+/// let metadata = Box::leak(vec![MaybeUninit::uninit(); required_bytes::<Host>(&config)].into());
 /// MEMORY.set_up(&config, metadata, &())?;
 ///
 /// let memory = MEMORY.get().expect("it was set up");
 /// memory.zones()[0].add_free(Pfn(0x400), 8192)?;
 /// # Ok::<(), freehold::SetupError>(())
 /// ```
-pub struct StaticMemory<L: Platform + 'static> {
+pub struct StaticMemory<P: Platform + 'static> {
     /// [`EMPTY`], [`BUSY`] or [`READY`]. Invariant: if the state is [`READY`], `memory` is initialized, and the state
     /// never changes again. Only the caller that set the state to [`BUSY`] writes `memory`.
     state: AtomicU8,
-    memory: UnsafeCell<MaybeUninit<Memory<'static, L>>>,
+    memory: UnsafeCell<MaybeUninit<Memory<'static, P>>>,
 }
 
 const EMPTY: u8 = 0;
@@ -43,9 +49,9 @@ const READY: u8 = 2;
 
 // SAFETY: all threads read the memory, so it must be `Sync`. One thread writes it before the state becomes READY for
 // the others. That thread need not be the one that drops it, so it must be `Send`.
-unsafe impl<L: Platform + 'static> Sync for StaticMemory<L> where Memory<'static, L>: Sync + Send {}
+unsafe impl<P: Platform + 'static> Sync for StaticMemory<P> where Memory<'static, P>: Sync + Send {}
 
-impl<L: Platform + 'static> StaticMemory<L> {
+impl<P: Platform + 'static> StaticMemory<P> {
     /// Returns a memory that is not set up.
     pub const fn new() -> Self {
         Self { state: AtomicU8::new(EMPTY), memory: UnsafeCell::new(MaybeUninit::uninit()) }
@@ -60,10 +66,10 @@ impl<L: Platform + 'static> StaticMemory<L> {
         &self,
         config: &MemoryConfig<'_>,
         metadata: &'static mut [MaybeUninit<u8>],
-        tracepoints: &'static L::Tracepoints,
-    ) -> Result<&Memory<'static, L>, SetupError>
+        tracepoints: &'static P::Tracepoints,
+    ) -> Result<&Memory<'static, P>, SetupError>
     where
-        L: Platform<Rule = ()>,
+        P: Platform<Rule = ()>,
     {
         self.set_up_with_policy(config, metadata, tracepoints, &())
     }
@@ -76,9 +82,9 @@ impl<L: Platform + 'static> StaticMemory<L> {
         &self,
         config: &MemoryConfig<'_>,
         metadata: &'static mut [MaybeUninit<u8>],
-        tracepoints: &'static L::Tracepoints,
-        rule: &'static L::Rule,
-    ) -> Result<&Memory<'static, L>, SetupError> {
+        tracepoints: &'static P::Tracepoints,
+        rule: &'static P::Rule,
+    ) -> Result<&Memory<'static, P>, SetupError> {
         self.state
             .compare_exchange(EMPTY, BUSY, Ordering::Relaxed, Ordering::Relaxed)
             .map_err(|_| SetupError::AlreadySetUp)?;
@@ -99,7 +105,7 @@ impl<L: Platform + 'static> StaticMemory<L> {
 
     /// Returns the memory, or `None` until it is set up.
     #[inline]
-    pub fn get(&self) -> Option<&Memory<'static, L>> {
+    pub fn get(&self) -> Option<&Memory<'static, P>> {
         // Pairs with the Release in `set_up`.
         let is_ready = self.state.load(Ordering::Acquire) == READY;
         // SAFETY: the memory was written before the state became READY, and no caller writes it again.
@@ -107,13 +113,13 @@ impl<L: Platform + 'static> StaticMemory<L> {
     }
 }
 
-impl<L: Platform + 'static> Default for StaticMemory<L> {
+impl<P: Platform + 'static> Default for StaticMemory<P> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<L: Platform + 'static> fmt::Debug for StaticMemory<L> {
+impl<P: Platform + 'static> fmt::Debug for StaticMemory<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StaticMemory").field("is_set_up", &self.get().is_some()).finish_non_exhaustive()
     }

@@ -4,12 +4,11 @@ use lock_api::Mutex;
 
 use super::config::MemoryConfig;
 use crate::percpu::{LISTS, PerCpuList, PerCpuLists, listed_up_to, stack_places};
-use crate::table::sync::Platform;
 use crate::table::{
     Carver, Frame, FrameTable, LargeCounts, Links, MovableBitmap, MovableBits, OwnLines, Pageblock,
     PageblockTable, Places, SectionMap, Tally, ZoneSections, base_of,
 };
-use crate::types::{Order, SetupError};
+use crate::types::{Order, Platform, SetupError};
 use crate::zone::{CpuLists, DEFAULT_BOOST_FACTOR, ZoneConfig, ZoneParts};
 
 /// The most frames with metadata in a zone, and the most sections of its span. An index has 31 bits.
@@ -67,7 +66,7 @@ impl<'c> ZoneTables<'c> {
     }
 
     /// Counts the bytes that [`Self::carve`] needs.
-    pub(super) fn tally<L: Platform>(&self, tally: &mut Tally) {
+    pub(super) fn tally<P: Platform>(&self, tally: &mut Tally) {
         tally.table::<Frame>(size(self.places.count));
         tally.table::<Links>(size(self.places.count));
         if self.spanned_sections > 0 {
@@ -81,20 +80,20 @@ impl<'c> ZoneTables<'c> {
             tally.table::<MovableBits>(self.taken);
             tally.table::<MovableBitmap<'_>>(1);
         }
-        tally.table::<CpuLists<'_, L>>(self.cpus);
+        tally.table::<CpuLists<'_, P>>(self.cpus);
         for _ in 0..self.cpus {
             stack_places(self.pages, self.listed).for_each(|places| tally.table::<u32>(places));
         }
     }
 
     /// Sets the tables up.
-    pub(super) fn carve<'m, L: Platform>(
+    pub(super) fn carve<'m, P: Platform>(
         &self,
         config: &MemoryConfig<'_>,
         zone: &ZoneConfig,
-        (tracepoints, rule): (&'m L::Tracepoints, &'m L::Rule),
+        (tracepoints, rule): (&'m P::Tracepoints, &'m P::Rule),
         carver: &mut Carver<'m>,
-    ) -> Result<ZoneParts<'m, L>, SetupError> {
+    ) -> Result<ZoneParts<'m, P>, SetupError> {
         let frames = carver.table(size(self.places.count), |_| Ok(Frame::absent()))?;
         let links = carver.table(size(self.places.count), |_| Ok(Links::none()))?;
         let sections = self.carve_sections(carver)?;
@@ -103,7 +102,7 @@ impl<'c> ZoneTables<'c> {
         let movable_bitmap = self.carve_movable_bitmap(carver)?;
         let switches = config.switches.in_effect();
         let counted = switches.claims_by_counts;
-        let mut cpus = carver.reserve::<CpuLists<'m, L>>(self.cpus)?;
+        let mut cpus = carver.reserve::<CpuLists<'m, P>>(self.cpus)?;
         let percpu = cpus.table(self.cpus, |_| {
             let mut lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
             for (list, places) in lists.iter_mut().zip(stack_places(self.pages, self.listed)) {

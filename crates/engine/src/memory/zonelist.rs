@@ -2,11 +2,10 @@
 
 use super::node::NodeState;
 use super::state::Memory;
-use crate::table::sync::Platform;
-use crate::types::{GfpFlags, Request, ZoneType};
+use crate::types::{GfpFlags, Platform, Request, ZoneType};
 use crate::zone::Zone;
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Returns the number of the zone that a request tries first, or `None` if the node of the request has no such
     /// zone.
     #[inline]
@@ -26,7 +25,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     pub(crate) fn zonelist(
         &self,
         request: &Request,
-    ) -> impl Iterator<Item = &'m Zone<'m, L>> + use<'m, '_, L> {
+    ) -> impl Iterator<Item = &'m Zone<'m, P>> + use<'m, '_, P> {
         let highest = request.gfp.highest_zone();
         let (first, all) = (u32::from(request.node), self.nodes);
         let nodes = match (self.has_node_of(request), request.gfp.contains(GfpFlags::THISNODE)) {
@@ -50,7 +49,7 @@ impl<'m, L: Platform> Memory<'m, L> {
         &self,
         node: u16,
         highest: ZoneType,
-    ) -> impl Iterator<Item = &'m Zone<'m, L>> + Clone {
+    ) -> impl Iterator<Item = &'m Zone<'m, P>> + Clone {
         self.zones.iter().filter(move |zone| zone.node == node && zone.kind <= highest)
     }
 }

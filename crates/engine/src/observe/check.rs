@@ -4,9 +4,8 @@ use core::fmt;
 
 use crate::memory::Memory;
 use crate::percpu::PerCpuLists;
-use crate::table::sync::Platform;
 use crate::table::{BlockList, FrameIndex, FrameKind};
-use crate::types::{Migratetype, Order, Pfn};
+use crate::types::{Migratetype, Order, Pfn, Platform};
 use crate::zone::{Zone, ZoneGuard};
 
 /// A violated invariant: its number in the documentation of [`Zone`], and a frame where it is violated.
@@ -26,7 +25,7 @@ impl fmt::Display for Broken {
 
 impl core::error::Error for Broken {}
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Verifies every invariant of every zone. No other caller may use the memory meanwhile.
     ///
     /// # Errors
@@ -36,7 +35,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Verifies every numbered invariant. No other caller may use the zone meanwhile.
     ///
     /// # Errors
@@ -94,7 +93,7 @@ impl<L: Platform> Zone<'_, L> {
         if pages == u64::from(lists.count()) { Ok(blocks) } else { Err(self.broken(9, None)) }
     }
 
-    fn check_lists(&self, guard: &ZoneGuard<'_, '_, L>) -> Result<u64, Broken> {
+    fn check_lists(&self, guard: &ZoneGuard<'_, '_, P>) -> Result<u64, Broken> {
         let (mut blocks, mut pages, mut cma, mut highatomic) = (0, 0, 0, 0);
         for order in Order::ZERO.up_to(self.max_order) {
             let mut of_order = 0;

@@ -3,10 +3,10 @@
 use core::fmt;
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
+use crate::types::Platform;
 use crate::zone::Zone;
 
-impl<L: Platform> fmt::Debug for Memory<'_, L> {
+impl<P: Platform> fmt::Debug for Memory<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memory")
             .field("zones", &self.zones)
@@ -16,7 +16,7 @@ impl<L: Platform> fmt::Debug for Memory<'_, L> {
     }
 }
 
-impl<L: Platform> fmt::Debug for Zone<'_, L> {
+impl<P: Platform> fmt::Debug for Zone<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Zone")
             .field("node", &self.node)

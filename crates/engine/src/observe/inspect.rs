@@ -1,11 +1,11 @@
 //! Reads the lists of a zone block by block, and its counters.
 
 use crate::percpu::PerCpuSettings;
-use crate::table::sync::{Ordering, Platform};
-use crate::types::{Migratetype, Order, PageblockUse, Pfn};
+use crate::table::sync::Ordering;
+use crate::types::{Migratetype, Order, PageblockUse, Pfn, Platform};
 use crate::zone::Zone;
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the first frames of the blocks on a free list, from head to tail. Requests take blocks from the head.
     ///
     /// The zone lock is held until the iterator is dropped. The same thread must not call the zone meanwhile.

@@ -3,8 +3,7 @@
 use core::fmt::{self, Write};
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
-use crate::types::{Migratetype, Order};
+use crate::types::{Migratetype, Order, Platform};
 use crate::zone::{FreeCounts, Zone};
 
 /// The number of blocks after which Linux stops counting a list, so that it can release the zone lock.
@@ -35,7 +34,7 @@ impl PageTypeRows {
     }
 }
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Writes the contents of `/proc/pagetypeinfo`.
     ///
     /// With [`crate::Switches::counts`] the numbers come from the counts, otherwise from a walk over every list under
@@ -75,7 +74,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 }
 
-fn write_free_rows<L: Platform>(out: &mut impl Write, zone: &Zone<'_, L>, rows: PageTypeRows) -> fmt::Result {
+fn write_free_rows<P: Platform>(out: &mut impl Write, zone: &Zone<'_, P>, rows: PageTypeRows) -> fmt::Result {
     let counts =
         if zone.switches.counts { zone.counts_relaxed() } else { zone.counts_by_walk(PAGETYPEINFO_CAP).0 };
     for kind in rows.types() {

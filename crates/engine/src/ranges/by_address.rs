@@ -3,12 +3,11 @@
 use core::ops::Range;
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
-use crate::types::{AllocAtError, Migratetype, Order, Pfn};
+use crate::types::{AllocAtError, Migratetype, Order, Pfn, Platform};
 use crate::zone::{ListOp, ZoneGuard};
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Allocates exactly the block of `order` that starts at a frame, if all of it is free.
     ///
     /// The frames may be part of a larger free block, whose rest stays free, or of several smaller free blocks. If some
@@ -41,7 +40,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Takes the frames of a block off the free lists, and gives the block to its owner.
     fn take_at(&mut self, range: &Range<FrameIndex>, order: Order) -> Result<(), AllocAtError> {
         let zone = self.zone;

@@ -5,12 +5,11 @@ use core::ops::Range;
 use super::evacuation::Evacuation;
 use crate::compact::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameWord, Run};
-use crate::types::{AllocError, BlockError, FreeError, Migratetype, Order, Pfn, Request};
+use crate::types::{AllocError, BlockError, FreeError, Migratetype, Order, Pfn, Platform, Request};
 use crate::zone::{Isolation, ListOp, Zone, ZoneGuard};
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Allocates exactly the frames of a range as single pages, or none of them.
     ///
     /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of a contiguous
@@ -149,7 +148,7 @@ fn multiples_in(run: Range<Pfn>, pages: u64) -> impl Iterator<Item = Pfn> {
     starts.take_while(ends_inside).map(Pfn)
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the frames of a range, which must lie in the zone and have no holes between sections.
     pub(super) fn frame_range(&self, start: Pfn, pages: u64) -> Result<Range<FrameIndex>, BlockError> {
         self.frames.range(start, pages).ok_or_else(|| self.why_no_range(start, pages))
@@ -255,7 +254,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Takes the free blocks that cover a range of isolated pageblocks off the free lists, or none. Returns the frames
     /// of these blocks, all of which are now tails.
     ///

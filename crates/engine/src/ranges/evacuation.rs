@@ -4,9 +4,8 @@ use core::ops::Range;
 
 use crate::compact::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord};
-use crate::types::{BlockError, GfpFlags, Order, Request, ZoneType};
+use crate::types::{BlockError, GfpFlags, Order, Platform, Request, ZoneType};
 use crate::zone::Zone;
 
 /// The number of rounds over a range before the call gives up. Linux counterpart: `tries` in
@@ -14,9 +13,9 @@ use crate::zone::Zone;
 const MOST_ROUNDS: u32 = 5;
 
 /// An isolated range that is to become free, and the embedder that moves its pages.
-pub(super) struct Evacuation<'r, 'm, L: Platform, E> {
-    pub(super) memory: &'r Memory<'m, L>,
-    pub(super) zone: &'m Zone<'m, L>,
+pub(super) struct Evacuation<'r, 'm, P: Platform, E> {
+    pub(super) memory: &'r Memory<'m, P>,
+    pub(super) zone: &'m Zone<'m, P>,
     /// The frames that are to become free.
     pub(super) range: Range<FrameIndex>,
     /// The frames of the pageblocks that the range touches.
@@ -26,7 +25,7 @@ pub(super) struct Evacuation<'r, 'm, L: Platform, E> {
     pub(super) embedder: &'r mut E,
 }
 
-impl<L: Platform, E: Relocate> Evacuation<'_, '_, L, E> {
+impl<P: Platform, E: Relocate> Evacuation<'_, '_, P, E> {
     /// Drains all CPUs' lists and moves the allocated blocks away, until `take` succeeds, in at most five rounds.
     ///
     /// Linux counterpart: `__alloc_contig_migrate_range`, `do_migrate_range`.

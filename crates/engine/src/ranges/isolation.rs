@@ -1,11 +1,10 @@
 //! Isolation of pageblocks: requests cannot get free pages of isolated pageblocks.
 
 use crate::table::FrameIndex;
-use crate::table::sync::Platform;
-use crate::types::{BlockError, Migratetype, Pfn};
+use crate::types::{BlockError, Migratetype, Pfn, Platform};
 use crate::zone::{Isolation, Zone};
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Isolates the pageblock around a frame: its free pages cannot be allocated, nor can pages that are freed into it.
     ///
     /// CPUs' lists may still have pages of the pageblock, which requests may get. Call [`Zone::drain_all`] afterwards:

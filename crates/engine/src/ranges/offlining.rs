@@ -5,12 +5,11 @@ use core::ops::Range;
 use super::evacuation::Evacuation;
 use crate::compact::Relocate;
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameWord};
-use crate::types::{BlockError, Migratetype, Pfn};
+use crate::types::{BlockError, Migratetype, Pfn, Platform};
 use crate::zone::{Isolation, Zone, ZoneGuard};
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Takes whole pageblocks out of service: isolates them, drains all CPUs' lists, lets the embedder move the pages
     /// in use to other pageblocks, and makes the frames absent.
     ///
@@ -76,7 +75,7 @@ impl<'m, L: Platform> Memory<'m, L> {
         &self,
         start: Pfn,
         pages: u64,
-    ) -> Result<(&'m Zone<'m, L>, Range<FrameIndex>), BlockError> {
+    ) -> Result<(&'m Zone<'m, P>, Range<FrameIndex>), BlockError> {
         let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
         let (first, end) = zone.pageblock_range(start, pages)?;
         let is_whole = zone.frames.pfn(first) == start && u64::from(end.0 - first.0) == pages;
@@ -84,7 +83,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns true if every pageblock of a range is isolated.
     fn is_isolated(&self, range: &Range<FrameIndex>) -> bool {
         let mut starts = (range.start.0..range.end.0).step_by(self.blocks.pages() as usize);
@@ -108,7 +107,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Makes the frames of whole pageblocks absent, and ends the isolation of these pageblocks.
     fn retire(&mut self, range: &Range<FrameIndex>) {
         let zone = self.zone;

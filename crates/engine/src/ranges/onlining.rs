@@ -3,12 +3,11 @@
 use core::ops::Range;
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
-use crate::types::{BlockError, Migratetype, Order, Pfn, SetupError};
+use crate::types::{BlockError, Migratetype, Order, Pfn, Platform, SetupError};
 use crate::zone::{Insertion, Zone, ZoneGuard};
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Brings absent frames into service as free pages, and counts them as managed. [`Memory::offline_range`] may have
     /// taken the frames out of service, or they were absent since the memory was set up.
     ///
@@ -28,7 +27,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Sets the type of a pageblock that has no free block yet.
     ///
     /// # Errors
@@ -115,7 +114,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Brings absent frames into service as [`Zone::add_free`] does.
     fn add_free(&mut self, start: Pfn, pages: u64) -> Result<(), SetupError> {
         let zone = self.zone;

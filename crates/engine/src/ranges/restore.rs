@@ -4,9 +4,9 @@
 //! per-CPU lists, and the rest of its state.
 
 use crate::percpu::{PerCpuSettings, PerCpuState};
-use crate::table::sync::{Ordering, Platform};
+use crate::table::sync::Ordering;
 use crate::table::{FrameIndex, FrameWord, Place, Run};
-use crate::types::{Migratetype, Order, Pfn, SetupError};
+use crate::types::{Migratetype, Order, Pfn, Platform, SetupError};
 use crate::zone::{ListOp, MOST_PAGES, Watermarks, Zone, ZoneGuard};
 
 /// The state of a zone apart from its blocks and the types of its pageblocks.
@@ -24,7 +24,7 @@ pub struct ZoneState {
     pub below_high: bool,
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Brings absent frames into service as one free block at the tail of a free list.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Marks the frames of an absent block as tails. Returns the first frame.
     fn absent_block(&self, pfn: Pfn, order: Order) -> Result<FrameIndex, SetupError> {
         let zone = self.zone;

@@ -3,8 +3,8 @@
 use super::shrinker::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 use crate::compact::{compact_gap, gfp_allows_compaction};
 use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
-use crate::table::sync::{AtomicU32, Ordering, Platform};
-use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
+use crate::table::sync::{AtomicU32, Ordering};
+use crate::types::{AllocFlags, GfpFlags, Order, Platform, Request, ZoneType};
 use crate::zone::{Admission, Mark, Zone};
 
 /// The number of pages that direct reclaim frees for a request, and the least that kswapd reclaims for a zone.
@@ -20,7 +20,7 @@ const DEF_PRIORITY: u8 = 12;
 /// The most rounds of one call. It bounds the call if the embedder never frees enough.
 const MOST_ROUNDS: u32 = 4096;
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Returns true if a node's kswapd should run: a request found a zone below its low watermark, or a fallback raised
     /// the watermarks.
     pub fn is_kswapd_wanted(&self, node: u16) -> bool {
@@ -49,7 +49,7 @@ impl<L: Platform> Memory<'_, L> {
     ///
     /// `cpu` is the CPU that runs the caller. Returns true if the node is balanced.
     /// Linux counterpart: `balance_pgdat` and going to sleep.
-    pub fn kswapd<E: Shrinker<L>>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
+    pub fn kswapd<E: Shrinker<P>>(&self, node: u16, cpu: u16, embedder: &mut E) -> bool {
         let Some(state) = self.node(node).filter(|_| cpu < self.cpus()) else { return false };
         let (order, requested) = state.kswapd.take();
         let boosted = self.zones_of(node, ZoneType::Device).filter(|zone| zone.watermark_boost() > 0);
@@ -68,7 +68,7 @@ impl<L: Platform> Memory<'_, L> {
     /// end.
     ///
     /// Linux counterpart: `balance_pgdat`.
-    fn balance<E: Shrinker<L>>(
+    fn balance<E: Shrinker<P>>(
         &self,
         node: u16,
         cpu: u16,
@@ -156,7 +156,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 
     /// Lets the embedder reclaim, and counts the pages scanned and freed.
-    fn shrink<E: Shrinker<L>>(&self, control: ShrinkControl, embedder: &mut E) -> Reclaimed {
+    fn shrink<E: Shrinker<P>>(&self, control: ShrinkControl, embedder: &mut E) -> Reclaimed {
         let now = embedder.shrink(self, control);
         let (scan, steal) = match control.reclaimer {
             Reclaimer::Kswapd => (&self.events.pgscan_kswapd, &self.events.pgsteal_kswapd),
@@ -170,7 +170,7 @@ impl<L: Platform> Memory<'_, L> {
     /// Runs direct reclaim for a request. Returns true if it made progress.
     ///
     /// Linux counterpart: `try_to_free_pages`.
-    pub(crate) fn reclaim_directly<E: Shrinker<L>>(&self, request: &Request, embedder: &mut E) -> bool {
+    pub(crate) fn reclaim_directly<E: Shrinker<P>>(&self, request: &Request, embedder: &mut E) -> bool {
         self.events.allocstall.add(1);
         let mut total = 0;
         let mut ready = false;
@@ -196,7 +196,7 @@ impl<L: Platform> Memory<'_, L> {
     /// pages freed.
     ///
     /// Linux counterpart: `shrink_node`.
-    fn shrink_node<E: Shrinker<L>>(
+    fn shrink_node<E: Shrinker<P>>(
         &self,
         node: u16,
         request: &Request,
@@ -230,7 +230,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 
     /// Linux counterpart: `should_continue_reclaim`.
-    fn should_continue_reclaim<E: Shrinker<L>>(
+    fn should_continue_reclaim<E: Shrinker<P>>(
         &self,
         request: &Request,
         (node, priority): (u16, u8),
@@ -247,12 +247,12 @@ impl<L: Platform> Memory<'_, L> {
     }
 
     /// Returns the largest number of pages that could be reclaimed.
-    fn reclaimable<E: Shrinker<L>>(&self, node: u16, highest: ZoneType, embedder: &mut E) -> u64 {
+    fn reclaimable<E: Shrinker<P>>(&self, node: u16, highest: ZoneType, embedder: &mut E) -> u64 {
         self.zones_of(node, highest).map(|zone| embedder.reclaimable_pages(node, zone.kind)).sum()
     }
 
     /// Returns true if a zone has a block for a request above its min watermark, or compaction may make one.
-    fn has_or_can_make(&self, zone: &Zone<'_, L>, request: &Request) -> bool {
+    fn has_or_can_make(&self, zone: &Zone<'_, P>, request: &Request) -> bool {
         let highest_zone = request.gfp.highest_zone() as usize;
         let order = request.order;
         let admission = Admission { order, mark: Mark::Min, highest_zone, flags: AllocFlags::empty() };
@@ -263,7 +263,7 @@ impl<L: Platform> Memory<'_, L> {
     /// Returns true if reclaim is not needed, because a zone has a block or enough free pages to compact.
     ///
     /// Linux counterpart: `compaction_ready`.
-    fn is_ready_to_compact(&self, zone: &Zone<'_, L>, request: &Request) -> bool {
+    fn is_ready_to_compact(&self, zone: &Zone<'_, P>, request: &Request) -> bool {
         let highest_zone = request.gfp.highest_zone() as usize;
         let order = request.order;
         let flags = AllocFlags::empty();

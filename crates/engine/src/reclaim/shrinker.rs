@@ -1,18 +1,17 @@
 //! The embedder's part in reclaim: the trait that frees pages.
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
-use crate::types::{GfpFlags, Order, ZoneType};
+use crate::types::{GfpFlags, Order, Platform, ZoneType};
 
 /// Frees pages whose contents can be read or computed again. The embedder implements it, because it knows the users of
 /// each page.
 ///
 /// Linux counterpart: `shrink_node`, and the shrinkers that it calls.
-pub trait Shrinker<L: Platform> {
+pub trait Shrinker<P: Platform> {
     /// Scans for pages to free, and frees them by [`Memory::free`] before it returns.
     ///
     /// It may free fewer pages than wanted, or more. It must not make a request that may reclaim.
-    fn shrink(&mut self, memory: &Memory<'_, L>, control: ShrinkControl) -> Reclaimed;
+    fn shrink(&mut self, memory: &Memory<'_, P>, control: ShrinkControl) -> Reclaimed;
 
     /// Returns the largest number of pages of one zone that could be reclaimed.
     ///
@@ -73,8 +72,8 @@ impl core::ops::AddAssign for Reclaimed {
 }
 
 /// No page can be reclaimed.
-impl<L: Platform> Shrinker<L> for () {
-    fn shrink(&mut self, _: &Memory<'_, L>, _: ShrinkControl) -> Reclaimed {
+impl<P: Platform> Shrinker<P> for () {
+    fn shrink(&mut self, _: &Memory<'_, P>, _: ShrinkControl) -> Reclaimed {
         Reclaimed::default()
     }
 

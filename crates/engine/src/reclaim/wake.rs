@@ -1,11 +1,11 @@
 //! Waking of kswapd, and the functions that an embedder's own kswapd needs.
 
 use crate::memory::{MAX_RECLAIM_RETRIES, Memory};
-use crate::table::sync::{Ordering, Platform};
-use crate::types::{AllocFlags, GfpFlags, Order, Request, ZoneType};
+use crate::table::sync::Ordering;
+use crate::types::{AllocFlags, GfpFlags, Order, Platform, Request, ZoneType};
 use crate::zone::{Admission, Mark, Zone};
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Wakes kswapd for every zone that a request may use.
     ///
     /// Linux counterpart: `wake_all_kswapds`.
@@ -43,7 +43,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns true if a request has woken kswapd since the last call of this function.
     pub fn take_kswapd_wake(&self) -> bool {
         let wanted = &self.shared.kswapd_wanted;

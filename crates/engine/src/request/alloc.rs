@@ -5,11 +5,10 @@ use super::slowpath::{Helper, SlowPath};
 use crate::compact::Relocate;
 use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::reclaim::Shrinker;
-use crate::table::sync::Platform;
-use crate::types::{AllocError, AllocFlags, GfpFlags, Order, Pfn, Request};
+use crate::types::{AllocError, AllocFlags, GfpFlags, Order, Pfn, Platform, Request};
 use crate::zone::{Mark, Zone};
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Allocates a block, and returns its first frame.
     ///
     /// The call does not reclaim or compact; [`Memory::alloc_with`] does. If a request finds no block, it drains the
@@ -40,7 +39,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     /// # Errors
     /// See [`AllocError`].
     #[inline]
-    pub fn alloc_with<E: Shrinker<L> + Relocate>(
+    pub fn alloc_with<E: Shrinker<P> + Relocate>(
         &self,
         request: Request,
         embedder: &mut E,
@@ -71,7 +70,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     }
 
     #[cold]
-    fn alloc_checked<H: Helper<'m, L>>(&self, request: Request, helper: H) -> Result<Pfn, AllocError> {
+    fn alloc_checked<H: Helper<'m, P>>(&self, request: Request, helper: H) -> Result<Pfn, AllocError> {
         let cpu = self.requests.get(usize::from(request.cpu)).ok_or(AllocError::NoSuchCpu)?;
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);
@@ -130,8 +129,8 @@ impl<'m, L: Platform> Memory<'m, L> {
         let highest = gfp.highest_zone();
         let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
         let may_use =
-            |zone: &&Zone<'_, L>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
-        let may_answer = |zone: &Zone<'_, L>| zone.has_any_block(order) || zone.drain_may_bring(order, gfp);
+            |zone: &&Zone<'_, P>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
+        let may_answer = |zone: &Zone<'_, P>| zone.has_any_block(order) || zone.drain_may_bring(order, gfp);
         if self.zones.iter().filter(may_use).any(may_answer) {
             return false;
         }

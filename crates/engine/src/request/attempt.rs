@@ -4,15 +4,15 @@ use core::ops::DerefMut;
 
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
-use crate::table::sync::{Ordering, Platform};
+use crate::table::sync::Ordering;
 use crate::table::{FrameIndex, FrameWord};
-use crate::types::{AllocContext, AllocFlags, Migratetype, Order, Pfn, Request};
+use crate::types::{AllocContext, AllocFlags, Migratetype, Order, Pfn, Platform, Request};
 use crate::zone::{Admission, Mark, Zone};
 
 /// A block that was found for a request, with its zone.
-pub(super) type FoundBlock<'m, L> = (&'m Zone<'m, L>, FrameIndex);
+pub(super) type FoundBlock<'m, P> = (&'m Zone<'m, P>, FrameIndex);
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Takes a block from the first zone of the zonelist that admits the request and has a block. If there is none,
     /// tries the zonelist a second time without [`AllocFlags::NOFRAGMENT`], except in defrag mode.
     ///
@@ -22,7 +22,7 @@ impl<'m, L: Platform> Memory<'m, L> {
         request: &Request,
         mark: Mark,
         flags: AllocFlags,
-    ) -> Option<FoundBlock<'m, L>> {
+    ) -> Option<FoundBlock<'m, P>> {
         let found = self.try_zones_once(request, mark, flags);
         if found.is_some() || !flags.contains(AllocFlags::NOFRAGMENT) || self.tunables.defrag_mode() {
             return found;
@@ -32,7 +32,7 @@ impl<'m, L: Platform> Memory<'m, L> {
 
     /// Tries the zones of the zonelist once. Returns `None` if [`AllocFlags::NOFRAGMENT`] would lead to another node,
     /// because local memory matters more than unmixed pageblocks.
-    fn try_zones_once(&self, request: &Request, mark: Mark, flags: AllocFlags) -> Option<FoundBlock<'m, L>> {
+    fn try_zones_once(&self, request: &Request, mark: Mark, flags: AllocFlags) -> Option<FoundBlock<'m, P>> {
         let order = request.order;
         let highest_zone = request.gfp.highest_zone() as usize;
         let preferred_node = self.zonelist(request).next()?.node;
@@ -56,7 +56,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     }
 }
 
-impl<'m, L: Platform> Zone<'m, L> {
+impl<'m, P: Platform> Zone<'m, P> {
     /// Returns true if the zone is above every watermark that applies to any request of this order.
     #[inline]
     pub(crate) fn has_plenty(&self, order: Order) -> bool {

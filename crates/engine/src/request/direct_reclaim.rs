@@ -7,8 +7,7 @@ use super::slowpath::{Helped, Helper, SlowPath};
 use crate::compact::{CompactPriority, CompactResult, Relocate, gfp_allows_compaction};
 use crate::memory::MAX_RECLAIM_RETRIES;
 use crate::reclaim::Shrinker;
-use crate::table::sync::Platform;
-use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Request};
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Platform, Request};
 use crate::zone::{Admission, Mark};
 
 /// The number of compactions that may seem to help before the priority is raised.
@@ -19,16 +18,16 @@ const MAX_COMPACT_RETRIES: u32 = 16;
 /// A helper that does not reclaim or compact. It drains the reserve for atomic requests and the per-CPU lists once.
 pub(super) struct NoReclaim;
 
-impl<'m, L: Platform> Helper<'m, L> for NoReclaim {
+impl<'m, P: Platform> Helper<'m, P> for NoReclaim {
     const MOST_ROUNDS: u32 = 1;
     const RETRY_WITHOUT_NOFRAGMENT: bool = true;
     const MAKES_ROOM: bool = false;
 
-    fn help_first(_: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
+    fn help_first(_: &mut SlowPath<'_, 'm, P, Self>) -> ControlFlow<Option<FoundBlock<'m, P>>> {
         ControlFlow::Continue(())
     }
 
-    fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L> {
+    fn help(path: &mut SlowPath<'_, 'm, P, Self>) -> Helped<'m, P> {
         path.unreserve_highatomic(false);
         path.memory.drain_all();
         if let Some(found) = path.attempt() {
@@ -44,7 +43,7 @@ impl<'m, L: Platform> Helper<'m, L> for NoReclaim {
         Helped::GivesUp
     }
 
-    fn insist(path: &SlowPath<'_, 'm, L, Self>) -> Option<FoundBlock<'m, L>> {
+    fn insist(path: &SlowPath<'_, 'm, P, Self>) -> Option<FoundBlock<'m, P>> {
         if path.request.gfp.contains(GfpFlags::NORETRY) {
             return None;
         }
@@ -77,12 +76,12 @@ impl<'e, E> Embedder<'e, E> {
     }
 }
 
-impl<'m, L: Platform, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, E> {
+impl<'m, P: Platform, E: Shrinker<P> + Relocate> Helper<'m, P> for Embedder<'_, E> {
     const MOST_ROUNDS: u32 = 256;
     const RETRY_WITHOUT_NOFRAGMENT: bool = false;
     const MAKES_ROOM: bool = true;
 
-    fn help_first(path: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>> {
+    fn help_first(path: &mut SlowPath<'_, 'm, P, Self>) -> ControlFlow<Option<FoundBlock<'m, P>>> {
         if !path.compacts_first() {
             return ControlFlow::Continue(());
         }
@@ -95,7 +94,7 @@ impl<'m, L: Platform, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, 
     }
 
     /// Reclaims, compacts, and decides whether another round may help.
-    fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L> {
+    fn help(path: &mut SlowPath<'_, 'm, P, Self>) -> Helped<'m, P> {
         let (gfp, costly) = (path.request.gfp, path.request.order > Order::COSTLY);
         let progress = path.memory.reclaim_directly(&path.request, path.helper.user);
         if progress && let Some(found) = path.attempt_then_drain() {
@@ -120,17 +119,17 @@ impl<'m, L: Platform, E: Shrinker<L> + Relocate> Helper<'m, L> for Embedder<'_, 
         Helped::GivesUp
     }
 
-    fn insist(path: &SlowPath<'_, 'm, L, Self>) -> Option<FoundBlock<'m, L>> {
+    fn insist(path: &SlowPath<'_, 'm, P, Self>) -> Option<FoundBlock<'m, P>> {
         let found = path.memory.try_zones(&path.request, Mark::Min, AllocFlags::MIN_RESERVE);
         found.or_else(|| path.memory.try_zones(&path.request, Mark::Min, AllocFlags::NO_WATERMARKS))
     }
 }
 
-impl<'m, L: Platform, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_, E>> {
+impl<'m, P: Platform, E: Shrinker<P> + Relocate> SlowPath<'_, 'm, P, Embedder<'_, E>> {
     /// Attempts the request, and once more after a drain of the reserve and the per-CPU lists.
     ///
     /// Linux counterpart: the end of `__alloc_pages_direct_reclaim`.
-    fn attempt_then_drain(&self) -> Option<FoundBlock<'m, L>> {
+    fn attempt_then_drain(&self) -> Option<FoundBlock<'m, P>> {
         self.attempt().or_else(|| {
             self.unreserve_highatomic(false);
             self.memory.drain_all();
@@ -158,7 +157,7 @@ impl<'m, L: Platform, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_
     }
 
     /// Linux counterpart: `__alloc_pages_direct_compact`.
-    fn compact(&mut self, priority: CompactPriority) -> Option<FoundBlock<'m, L>> {
+    fn compact(&mut self, priority: CompactPriority) -> Option<FoundBlock<'m, P>> {
         let order = self.request.order;
         if order == Order::ZERO {
             return None;
@@ -181,7 +180,7 @@ impl<'m, L: Platform, E: Shrinker<L> + Relocate> SlowPath<'_, 'm, L, Embedder<'_
     }
 
     /// Linux counterpart: `try_to_compact_pages`.
-    fn compact_zones(&mut self, priority: CompactPriority) -> Option<FoundBlock<'m, L>> {
+    fn compact_zones(&mut self, priority: CompactPriority) -> Option<FoundBlock<'m, P>> {
         self.helper.compacted = CompactResult::Skipped;
         let Request { order, gfp, .. } = self.request;
         if !gfp_allows_compaction(gfp) {

@@ -7,8 +7,7 @@ use lock_api::MutexGuard;
 use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::FrameIndex;
-use crate::table::sync::Platform;
-use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Request};
+use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Platform, Request};
 use crate::zone::Zone;
 
 /// The number of zones whose lists one owner can lock. Requests to further zones take their locks each time.
@@ -31,8 +30,8 @@ const MOST_ZONES: usize = 8;
 /// two owners, for two CPUs, if a request through one of them has to drain. Drop the owner before such a call.
 ///
 /// If the lock of CPUs' lists turns interrupts off, they are off during the owner's lifetime; see [`Platform`].
-pub struct Exclusive<'a, 'm, L: Platform> {
-    pub(super) memory: &'a Memory<'m, L>,
+pub struct Exclusive<'a, 'm, P: Platform> {
+    pub(super) memory: &'a Memory<'m, P>,
     cpu: u16,
     requests: &'a CpuRequests,
     /// The node of the last request that took [`Self::alloc_checked`], and the zones that requests try first there.
@@ -41,19 +40,19 @@ pub struct Exclusive<'a, 'm, L: Platform> {
     /// The number of the zone to which a block was freed last.
     recent: usize,
     /// The locked lists, by the number of the zone.
-    locked: [Option<LockedZone<'a, 'm, L>>; MOST_ZONES],
+    locked: [Option<LockedZone<'a, 'm, P>>; MOST_ZONES],
 }
 
 /// The locked lists of the owner's CPU in one zone.
-pub(super) struct LockedZone<'a, 'm, L: Platform> {
-    pub(super) zone: &'a Zone<'m, L>,
-    pub(super) lists: MutexGuard<'a, L::PerCpu, PerCpuLists<'m>>,
+pub(super) struct LockedZone<'a, 'm, P: Platform> {
+    pub(super) zone: &'a Zone<'m, P>,
+    pub(super) lists: MutexGuard<'a, P::PerCpuLock, PerCpuLists<'m>>,
 }
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Locks a CPU's lists for one owner. Waits while another caller holds their locks. Returns `None` for an absent
     /// CPU.
-    pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, L>> {
+    pub fn exclusive(&self, cpu: u16) -> Option<Exclusive<'_, 'm, P>> {
         let mut owner = Exclusive {
             memory: self,
             cpu,
@@ -68,7 +67,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     }
 }
 
-impl<'a, 'm, L: Platform> Exclusive<'a, 'm, L> {
+impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
     /// Returns the CPU whose lists these are.
     pub fn cpu(&self) -> u16 {
         self.cpu
@@ -82,7 +81,7 @@ impl<'a, 'm, L: Platform> Exclusive<'a, 'm, L> {
     }
 
     fn hold(&mut self) {
-        let memory: &'a Memory<'m, L> = self.memory;
+        let memory: &'a Memory<'m, P> = self.memory;
         for (slot, zone) in self.locked.iter_mut().zip(memory.zones) {
             *slot = zone.lock_lists(self.cpu).map(|lists| LockedZone { zone, lists });
         }
@@ -150,14 +149,14 @@ impl<'a, 'm, L: Platform> Exclusive<'a, 'm, L> {
     pub(super) fn first_locked(
         &mut self,
         request: Request,
-    ) -> Option<(&mut LockedZone<'a, 'm, L>, &'a CpuRequests)> {
+    ) -> Option<(&mut LockedZone<'a, 'm, P>, &'a CpuRequests)> {
         let number = self.memory.first_zone(request)?;
         Some((self.locked.get_mut(number)?.as_mut()?, self.requests))
     }
 
     /// Returns the locked lists of the zone to which a block was freed last.
     #[inline]
-    pub(super) fn recent_locked(&mut self) -> Option<&mut LockedZone<'a, 'm, L>> {
+    pub(super) fn recent_locked(&mut self) -> Option<&mut LockedZone<'a, 'm, P>> {
         self.locked[self.recent % MOST_ZONES].as_mut()
     }
 
@@ -228,7 +227,7 @@ impl<'a, 'm, L: Platform> Exclusive<'a, 'm, L> {
 
     /// Returns the locked lists of the zone of a frame, and the frame's index. Returns `None` if the lists of that zone
     /// are not locked.
-    fn holder(&mut self, pfn: Pfn) -> Option<(&mut LockedZone<'a, 'm, L>, FrameIndex)> {
+    fn holder(&mut self, pfn: Pfn) -> Option<(&mut LockedZone<'a, 'm, P>, FrameIndex)> {
         self.recent = self.memory.zones.iter().position(|zone| zone.contains(pfn))?;
         let locked = self.locked.get_mut(self.recent)?.as_mut()?;
         let index = locked.zone.frames.index(pfn)?;
@@ -244,13 +243,13 @@ impl<'a, 'm, L: Platform> Exclusive<'a, 'm, L> {
     }
 }
 
-impl<L: Platform> fmt::Debug for Exclusive<'_, '_, L> {
+impl<P: Platform> fmt::Debug for Exclusive<'_, '_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exclusive").field("cpu", &self.cpu).finish_non_exhaustive()
     }
 }
 
-impl<L: Platform> Drop for Exclusive<'_, '_, L> {
+impl<P: Platform> Drop for Exclusive<'_, '_, P> {
     fn drop(&mut self) {
         self.let_go();
     }

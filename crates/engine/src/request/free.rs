@@ -1,12 +1,11 @@
 //! Frees: the fast path to the stack of a CPU's list, and the checked path to a CPU's list or the free lists.
 
 use crate::memory::Memory;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord};
-use crate::types::{FreeError, Migratetype, Order, Pfn};
+use crate::types::{FreeError, Migratetype, Order, Pfn, Platform};
 use crate::zone::Zone;
 
-impl<'m, L: Platform> Memory<'m, L> {
+impl<'m, P: Platform> Memory<'m, P> {
     /// Frees a block on a CPU.
     ///
     /// Linux counterpart: `__free_pages` of the last reference.
@@ -29,7 +28,7 @@ impl<'m, L: Platform> Memory<'m, L> {
     #[expect(clippy::inline_always, reason = "a call would cost as much as half of what it does")]
     #[inline(always)]
     fn free_fast(&self, cpu: u16, pfn: Pfn) -> Option<()> {
-        let in_run = |zone: &'m Zone<'m, L>| Some((zone, zone.frames.find_in_run(pfn)?));
+        let in_run = |zone: &'m Zone<'m, P>| Some((zone, zone.frames.find_in_run(pfn)?));
         let (zone, page) = self.zones.iter().find_map(in_run)?;
         if !zone.has_plenty(Order::ZERO) {
             return None;
@@ -95,8 +94,8 @@ impl<'m, L: Platform> Memory<'m, L> {
         (word.kind() == FrameKind::Allocated).then(|| (word.order(), word.migratetype()))
     }
 
-    fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
-        let in_run = |zone: &'m Zone<'m, L>| Some((zone, zone.frames.index_in_run(pfn)?));
+    fn owner(&self, pfn: Pfn) -> Result<(&'m Zone<'m, P>, FrameIndex), FreeError> {
+        let in_run = |zone: &'m Zone<'m, P>| Some((zone, zone.frames.index_in_run(pfn)?));
         match self.zones.iter().find_map(in_run) {
             Some(owner) => Ok(owner),
             None => self.owner_by_section(pfn),
@@ -104,8 +103,8 @@ impl<'m, L: Platform> Memory<'m, L> {
     }
 
     #[cold]
-    fn owner_by_section(&self, pfn: Pfn) -> Result<(&'m Zone<'m, L>, FrameIndex), FreeError> {
-        let of_zone = |zone: &'m Zone<'m, L>| Some((zone, zone.frames.index(pfn)?));
+    fn owner_by_section(&self, pfn: Pfn) -> Result<(&'m Zone<'m, P>, FrameIndex), FreeError> {
+        let of_zone = |zone: &'m Zone<'m, P>| Some((zone, zone.frames.index(pfn)?));
         self.zones.iter().find_map(of_zone).ok_or(FreeError::OutsideZones)
     }
 

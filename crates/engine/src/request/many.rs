@@ -6,15 +6,14 @@
 use super::exclusive::{Exclusive, LockedZone};
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameWord, Run};
-use crate::types::{AllocContext, AllocFlags, FreeError, Order, Pfn, Request};
+use crate::types::{AllocContext, AllocFlags, FreeError, Order, Pfn, Platform, Request};
 use crate::zone::{Admission, Mark, Zone};
 
 /// The most blocks that one hold of the zone lock takes or frees.
 const BLOCKS_A_HOLD: u32 = 64;
 
-impl<L: Platform> Memory<'_, L> {
+impl<P: Platform> Memory<'_, P> {
     /// Fills the empty places of `pages` with single pages. Returns the number of filled places before the
     /// first empty one.
     ///
@@ -92,7 +91,7 @@ impl<L: Platform> Memory<'_, L> {
     }
 }
 
-impl<L: Platform> Exclusive<'_, '_, L> {
+impl<P: Platform> Exclusive<'_, '_, P> {
     /// Fills the empty places of `blocks`. Returns the number of filled places before the first empty one.
     ///
     /// The results are those of [`Exclusive::alloc`] for one empty place after the other until one request fails, but
@@ -191,7 +190,7 @@ fn fill_fast(
     }) as usize
 }
 
-impl<'m, L: Platform> Zone<'m, L> {
+impl<'m, P: Platform> Zone<'m, P> {
     /// Fills the empty places at the start from lists that the caller has locked, while the zone has plenty. Returns
     /// the number of places filled.
     #[inline(never)]

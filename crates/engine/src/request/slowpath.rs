@@ -4,13 +4,12 @@ use core::ops::ControlFlow;
 
 use super::attempt::FoundBlock;
 use crate::memory::Memory;
-use crate::table::sync::Platform;
-use crate::types::{AllocFlags, GfpFlags, Request};
+use crate::types::{AllocFlags, GfpFlags, Platform, Request};
 use crate::zone::Mark;
 
 /// One request on its way through the slow path.
-pub(super) struct SlowPath<'p, 'm, L: Platform, H> {
-    pub(super) memory: &'p Memory<'m, L>,
+pub(super) struct SlowPath<'p, 'm, P: Platform, H> {
+    pub(super) memory: &'p Memory<'m, P>,
     pub(super) request: Request,
     /// The flags of the next attempt.
     pub(super) flags: AllocFlags,
@@ -18,9 +17,9 @@ pub(super) struct SlowPath<'p, 'm, L: Platform, H> {
 }
 
 /// The result of one round of help.
-pub(super) enum Helped<'m, L: Platform> {
+pub(super) enum Helped<'m, P: Platform> {
     /// A block was found.
-    Found(FoundBlock<'m, L>),
+    Found(FoundBlock<'m, P>),
     /// No block was found, but another round may help.
     Again,
     /// No block was found, and another round cannot help.
@@ -28,7 +27,7 @@ pub(super) enum Helped<'m, L: Platform> {
 }
 
 /// Makes room for a request in the slow path.
-pub(super) trait Helper<'m, L: Platform>: Sized {
+pub(super) trait Helper<'m, P: Platform>: Sized {
     /// The most rounds of help. Linux continues for as long as there is progress.
     const MOST_ROUNDS: u32;
 
@@ -40,18 +39,18 @@ pub(super) trait Helper<'m, L: Platform>: Sized {
     const MAKES_ROOM: bool;
 
     /// Helps before the first round. Breaks with a block, or with `None` to fail the request.
-    fn help_first(path: &mut SlowPath<'_, 'm, L, Self>) -> ControlFlow<Option<FoundBlock<'m, L>>>;
+    fn help_first(path: &mut SlowPath<'_, 'm, P, Self>) -> ControlFlow<Option<FoundBlock<'m, P>>>;
 
     /// Makes room once, for a request that may wait.
-    fn help(path: &mut SlowPath<'_, 'm, L, Self>) -> Helped<'m, L>;
+    fn help(path: &mut SlowPath<'_, 'm, P, Self>) -> Helped<'m, P>;
 
     /// Makes the last attempts for a request that must not fail.
-    fn insist(path: &SlowPath<'_, 'm, L, Self>) -> Option<FoundBlock<'m, L>>;
+    fn insist(path: &SlowPath<'_, 'm, P, Self>) -> Option<FoundBlock<'m, P>>;
 }
 
-impl<'p, 'm, L: Platform, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
+impl<'p, 'm, P: Platform, H: Helper<'m, P>> SlowPath<'p, 'm, P, H> {
     /// Returns the slow path of a request that no zone admitted above its low watermark.
-    pub(super) fn new(memory: &'p Memory<'m, L>, request: Request, helper: H) -> Self {
+    pub(super) fn new(memory: &'p Memory<'m, P>, request: Request, helper: H) -> Self {
         let mut flags = AllocFlags::slow(request.gfp, request.order, memory.switches);
         flags.set(AllocFlags::NOFRAGMENT, memory.tunables.defrag_mode());
         Self { memory, request, flags, helper }
@@ -62,7 +61,7 @@ impl<'p, 'm, L: Platform, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
     /// Linux counterpart: `__alloc_pages_slowpath`.
     #[cold]
     #[inline(never)]
-    pub(super) fn run(&mut self) -> Option<FoundBlock<'m, L>> {
+    pub(super) fn run(&mut self) -> Option<FoundBlock<'m, P>> {
         self.wake_kswapd();
         let unmixed = self.flags.contains(AllocFlags::NOFRAGMENT);
         let found = self.try_all();
@@ -73,7 +72,7 @@ impl<'p, 'm, L: Platform, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
         self.try_all()
     }
 
-    fn try_all(&mut self) -> Option<FoundBlock<'m, L>> {
+    fn try_all(&mut self) -> Option<FoundBlock<'m, P>> {
         let gfp = self.request.gfp;
         let found = self.attempt();
         if found.is_some() {
@@ -111,7 +110,7 @@ impl<'p, 'm, L: Platform, H: Helper<'m, L>> SlowPath<'p, 'm, L, H> {
     }
 
     /// Tries all zones at their min watermarks with the current flags.
-    pub(super) fn attempt(&self) -> Option<FoundBlock<'m, L>> {
+    pub(super) fn attempt(&self) -> Option<FoundBlock<'m, P>> {
         self.memory.try_zones(&self.request, Mark::Min, self.flags)
     }
 

@@ -1,7 +1,7 @@
 //! The state and the links of a page frame.
 
-use super::sync::{AtomicU16, AtomicU32, Ordering, Platform};
-use crate::types::{Migratetype, Order};
+use super::sync::{AtomicU16, AtomicU32, Ordering};
+use crate::types::{Migratetype, Order, Platform};
 
 /// The state of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,8 +150,8 @@ pub(crate) enum RacingFrees {
 
 impl RacingFrees {
     /// Returns the value for the embedder's [`Platform::DETECTS_RACING_FREES`].
-    pub(crate) const fn of<L: Platform>() -> Self {
-        if L::DETECTS_RACING_FREES { Self::Possible } else { Self::None }
+    pub(crate) const fn of<P: Platform>() -> Self {
+        if P::DETECTS_RACING_FREES { Self::Possible } else { Self::None }
     }
 }
 

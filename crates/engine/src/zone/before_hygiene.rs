@@ -11,11 +11,10 @@ use super::buddy::Insertion;
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
 use super::state::{LockedState, Zone};
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
-use crate::types::{AllocContext, Migratetype, Order, Pfn, Tracepoints};
+use crate::types::{AllocContext, Migratetype, Order, Pfn, Platform, Tracepoints};
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns true in the eras without freelist hygiene.
     #[inline]
     pub(crate) fn is_before_hygiene(&self) -> bool {
@@ -62,7 +61,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Counts a block that enters the list of another type than its pageblock's. That happens only before hygiene.
     ///
     /// [`ListOp::Change`] is not checked: a conversion first moves the blocks, and changes the type afterwards.

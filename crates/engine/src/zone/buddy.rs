@@ -2,9 +2,8 @@
 
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place, Run};
-use crate::types::{AllocContext, AllocFlags, Migratetype, Order, Pfn, Tracepoints};
+use crate::types::{AllocContext, AllocFlags, Migratetype, Order, Pfn, Platform, Tracepoints};
 
 /// The end of the free list that a freed block goes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +14,7 @@ pub(crate) enum Insertion {
     Tail,
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns the buddy of a block if the buddy is one free block of the same order.
     fn free_buddy(&self, index: FrameIndex, order: Order) -> Option<FrameIndex> {
         let buddy = index.buddy(order);

@@ -2,11 +2,10 @@
 
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Run};
-use crate::types::{BlockError, Migratetype, Order};
+use crate::types::{BlockError, Migratetype, Order, Platform};
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns the first frame of the pageblock around `index`, which must lie completely in the zone.
     ///
     /// Linux counterpart: `prep_move_freepages_block`.

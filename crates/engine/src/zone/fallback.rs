@@ -5,8 +5,9 @@ use super::guard::ZoneGuard;
 use super::placement::{Chosen, Foreign};
 use super::state::Zone;
 use crate::table::FrameIndex;
-use crate::table::sync::Platform;
-use crate::types::{AllocContext, AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Tracepoints};
+use crate::types::{
+    AllocContext, AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Platform, Tracepoints,
+};
 
 /// The result of a search of one order for a block of another type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +42,7 @@ impl Migratetype {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns true if a list of another type has a block of `order` whose pageblock a request of type `wanted` may
     /// claim.
     pub(crate) fn has_claimable_block(&self, order: Order, wanted: Migratetype) -> bool {
@@ -50,7 +51,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Linux counterpart: `find_suitable_fallback`.
     fn search(&mut self, order: Order, wanted: Migratetype, to_claim: bool) -> Search {
         self.state.stats.fallback_searches += 1;

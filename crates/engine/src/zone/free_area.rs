@@ -1,9 +1,9 @@
 //! The free lists, and the one function through which a block enters, leaves or changes lists.
 
 use super::guard::ZoneGuard;
-use crate::table::sync::{Ordering, Platform};
+use crate::table::sync::Ordering;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
-use crate::types::{Migratetype, Order};
+use crate::types::{Migratetype, Order, Platform};
 
 /// An operation on the free lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +16,7 @@ pub(crate) enum ListOp {
     Change(Migratetype),
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Adds a block to a free list, removes it, or moves it to another. List, frame word, counts and numbers of free
     /// pages change together here, and nowhere else.
     ///

@@ -3,30 +3,30 @@
 use lock_api::{Mutex, MutexGuard};
 
 use super::state::{LockedState, Zone};
-use crate::table::sync::{Ordering, Platform};
-use crate::types::Tracepoints;
+use crate::table::sync::Ordering;
+use crate::types::{Platform, Tracepoints};
 
 /// The guard of a zone's lock. The lock is held while the guard exists.
 ///
 /// When the guard is dropped, the numbers of free pages become visible to readers without the lock.
-pub(crate) struct ZoneGuard<'z, 'm, L: Platform> {
-    pub(crate) zone: &'z Zone<'m, L>,
-    pub(crate) state: MutexGuard<'z, L::Zone, LockedState>,
+pub(crate) struct ZoneGuard<'z, 'm, P: Platform> {
+    pub(crate) zone: &'z Zone<'m, P>,
+    pub(crate) state: MutexGuard<'z, P::ZoneLock, LockedState>,
     touched: u64,
-    since: <L::Tracepoints as Tracepoints>::Since,
+    since: <P::Tracepoints as Tracepoints>::Since,
 }
 
-impl<'m, L: Platform> Zone<'m, L> {
-    pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, L> {
+impl<'m, P: Platform> Zone<'m, P> {
+    pub(crate) fn lock(&self) -> ZoneGuard<'_, 'm, P> {
         ZoneGuard::acquire(self, &self.state)
     }
 }
 
-impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
+impl<'z, 'm, P: Platform> ZoneGuard<'z, 'm, P> {
     /// Takes the lock of a zone. Reports a wait for the lock if [`Tracepoints::WATCHES_CONTENTION`] is true.
-    fn acquire(zone: &'z Zone<'m, L>, lock: &'z Mutex<L::Zone, LockedState>) -> Self {
+    fn acquire(zone: &'z Zone<'m, P>, lock: &'z Mutex<P::ZoneLock, LockedState>) -> Self {
         let uncontended =
-            if L::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
+            if P::Tracepoints::WATCHES_CONTENTION { lock.try_lock() } else { Some(lock.lock()) };
         let state = uncontended.unwrap_or_else(|| {
             let since = zone.tracepoints.contention_begin();
             let state = lock.lock();
@@ -46,7 +46,7 @@ impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Makes the numbers of free pages visible to readers without the lock. Most holds change only the first number.
     #[inline]
     fn publish(&self) {
@@ -65,7 +65,7 @@ impl<L: Platform> ZoneGuard<'_, '_, L> {
     }
 }
 
-impl<L: Platform> Drop for ZoneGuard<'_, '_, L> {
+impl<P: Platform> Drop for ZoneGuard<'_, '_, P> {
     fn drop(&mut self) {
         let touched = self.touched;
         let stats = &mut self.state.stats;

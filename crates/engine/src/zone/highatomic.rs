@@ -4,10 +4,10 @@ use super::free_area::ListOp;
 use super::guard::ZoneGuard;
 use super::state::Zone;
 use crate::table::FrameIndex;
-use crate::table::sync::{Ordering, Platform};
-use crate::types::{Migratetype, Order};
+use crate::table::sync::Ordering;
+use crate::types::{Migratetype, Order, Platform};
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the most pages that the reserve may have: about 1 % of the zone.
     ///
     /// Units: pages. 0 if the zone is too small for a reserve.
@@ -71,7 +71,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Releases the pageblocks of a free block from the reserve, and gives them the type `to`. Returns the number of
     /// free pages that moved.
     fn unreserve(&mut self, index: FrameIndex, order: Order, to: Migratetype) -> u64 {

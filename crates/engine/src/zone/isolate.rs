@@ -3,9 +3,8 @@
 use super::buddy::Insertion;
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
-use crate::types::{BlockError, Migratetype, Order};
+use crate::types::{BlockError, Migratetype, Order, Platform};
 
 /// The purpose of an isolation, and the type that pageblocks get at its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +38,7 @@ impl Isolation {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Isolates one pageblock.
     ///
     /// Linux counterpart: `set_migratetype_isolate`.

@@ -1,11 +1,10 @@
 //! The use of each pageblock of a zone.
 
 use super::state::Zone;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
-use crate::types::{MIGRATETYPES, PageblockUse};
+use crate::types::{MIGRATETYPES, PageblockUse, Platform};
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the use of each pageblock, from low to high addresses. Approximate while other callers allocate.
     pub fn pageblocks(&self) -> impl Iterator<Item = PageblockUse> + '_ {
         self.pageblock_ends().map(|(start, end)| self.pageblock_use_between(start, end))

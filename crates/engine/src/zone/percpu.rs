@@ -6,11 +6,11 @@ use lock_api::MutexGuard;
 
 use super::state::Zone;
 use crate::percpu::{BATCH_SCALE_MAX, ListNumber, PerCpuLists, Pressure};
-use crate::table::sync::{Ordering, Platform};
+use crate::table::sync::Ordering;
 use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, RacingFrees, Run};
-use crate::types::{AllocContext, AllocFlags, FreeError, Migratetype, Order, Switches};
+use crate::types::{AllocContext, AllocFlags, FreeError, Migratetype, Order, Platform, Switches};
 
-impl<L: Platform> Pressure for Zone<'_, L> {
+impl<P: Platform> Pressure for Zone<'_, P> {
     #[inline]
     fn switches(&self) -> &Switches {
         &self.switches
@@ -27,7 +27,7 @@ impl<L: Platform> Pressure for Zone<'_, L> {
     }
 }
 
-impl<'m, L: Platform> Zone<'m, L> {
+impl<'m, P: Platform> Zone<'m, P> {
     /// Returns true if blocks of this order have per-CPU lists: small blocks and huge pages.
     ///
     /// Linux counterpart: `pcp_allowed_order`.
@@ -37,13 +37,13 @@ impl<'m, L: Platform> Zone<'m, L> {
     }
 
     /// Locks a CPU's lists. Waits while another caller holds the lock. Returns `None` for an absent CPU.
-    pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
+    pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, P::PerCpuLock, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock())
     }
 
     /// Locks a CPU's lists. Returns `None` for an absent CPU, and if another caller holds the lock.
     #[inline]
-    pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, L::PerCpu, PerCpuLists<'m>>> {
+    pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, P::PerCpuLock, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu))?.try_lock()
     }
 
@@ -178,7 +178,7 @@ impl<'m, L: Platform> Zone<'m, L> {
     ) -> Option<FrameIndex> {
         let word = frame.word();
         let fits = word.is_owned_of(order) && self.blocks.is_of(index, list_type);
-        (fits && frame.replace_owned(word, word.given_back(), RacingFrees::of::<L>())).then_some(index)
+        (fits && frame.replace_owned(word, word.given_back(), RacingFrees::of::<P>())).then_some(index)
     }
 
     /// Puts a freed block on lists that the caller has locked, and drains the pages above `high`. `again` is called

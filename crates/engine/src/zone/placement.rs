@@ -4,11 +4,11 @@ use core::cell::Cell;
 
 use super::guard::ZoneGuard;
 use super::state::Zone;
-use crate::table::sync::{AtomicU64, Ordering, Platform};
+use crate::table::sync::{AtomicU64, Ordering};
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{
     AllocContext, Choice, Chore, FallbackRequest, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
-    PlacementRule, RefusedChoices, Switches,
+    PlacementRule, Platform, RefusedChoices, Switches,
 };
 
 /// The number of blocks that are scanned at the head of a list.
@@ -62,7 +62,7 @@ impl PlacementRule for OwnRules {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the block that a rule chose, or `None` if the block cannot have been offered: it must be a free block of
     /// another type that is large enough.
     fn foreign(&self, offer: Offer, context: AllocContext) -> Option<Foreign> {
@@ -104,7 +104,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Lets the memory's rule choose the block whose pageblock a request claims.
     #[inline]
     pub(super) fn chosen_to_claim(&mut self, context: AllocContext) -> Chosen {

@@ -1,9 +1,8 @@
 //! Refills: take blocks one after the other under one hold of the zone lock.
 
 use super::guard::ZoneGuard;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, Run};
-use crate::types::{AllocContext, AllocFlags, Migratetype};
+use crate::types::{AllocContext, AllocFlags, Migratetype, Platform};
 
 /// The level at which the search for a block starts.
 ///
@@ -25,16 +24,16 @@ enum Mode {
 ///
 /// Only the lock holder changes the free lists, so the level that last succeeded is still the right one. The series
 /// borrows the guard, so it cannot outlast the hold.
-pub(crate) struct Refill<'g, 'z, 'm, L: Platform> {
-    guard: &'g mut ZoneGuard<'z, 'm, L>,
+pub(crate) struct Refill<'g, 'z, 'm, P: Platform> {
+    guard: &'g mut ZoneGuard<'z, 'm, P>,
     context: AllocContext,
     mode: Mode,
     /// The number of pages taken so far.
     taken: u64,
 }
 
-impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
-    pub(crate) fn refill<'g>(&'g mut self, context: AllocContext) -> Refill<'g, 'z, 'm, L> {
+impl<'z, 'm, P: Platform> ZoneGuard<'z, 'm, P> {
+    pub(crate) fn refill<'g>(&'g mut self, context: AllocContext) -> Refill<'g, 'z, 'm, P> {
         Refill { guard: self, context, mode: Mode::Native, taken: 0 }
     }
 
@@ -48,7 +47,7 @@ impl<'z, 'm, L: Platform> ZoneGuard<'z, 'm, L> {
     }
 }
 
-impl<L: Platform> Refill<'_, '_, '_, L> {
+impl<P: Platform> Refill<'_, '_, '_, P> {
     /// Takes the next block. Returns `None` if the zone has no block for this request.
     ///
     /// Linux counterpart: `__rmqueue`.

@@ -2,9 +2,10 @@
 
 use super::guard::ZoneGuard;
 use super::state::Zone;
-use crate::table::sync::{AtomicU64, Ordering, Platform};
+use crate::table::sync::{AtomicU64, Ordering};
+use crate::types::Platform;
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the number of frames from the zone's first to its last, including holes. It is the number of the
     /// configuration, and does not change when frames go out of service.
     ///
@@ -29,7 +30,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Counts frames that come into service. A negative number goes out of service.
     pub(crate) fn count_present(&self, pages: i64) {
         add(&self.zone.shared.present, pages);

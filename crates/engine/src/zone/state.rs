@@ -11,10 +11,11 @@ use super::free_lists::FreeLists;
 use super::unmixed::Unmixed;
 use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::{PerCpuLists, listed_up_to};
-use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, Platform};
+use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, RacingFrees};
 use crate::types::{
-    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Switches, ZONE_TYPES, ZoneStats, ZoneType,
+    FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Platform, Switches, ZONE_TYPES, ZoneStats,
+    ZoneType,
 };
 
 /// Numbers that change under the zone lock and are read without it.
@@ -124,10 +125,10 @@ pub(crate) struct LockedState {
 /// The fields that never change come first. Three groups follow, each on its own cache lines: fields that holders of
 /// the zone lock publish, the counts of free blocks, and fields that only the holder reads.
 #[repr(C)]
-pub struct Zone<'m, L: Platform> {
+pub struct Zone<'m, P: Platform> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
-    pub(crate) percpu: &'m [CpuLists<'m, L>],
+    pub(crate) percpu: &'m [CpuLists<'m, P>],
     /// The zone's first frame and, in `end`, the frame behind its last, including holes.
     start: Pfn,
     end: Pfn,
@@ -142,36 +143,36 @@ pub struct Zone<'m, L: Platform> {
     pub(crate) unmixed: Unmixed,
     pub(super) lowmem_reserve: [u64; ZONE_TYPES],
     pub(super) largest_lowmem_reserve: u64,
-    pub(super) tracepoints: &'m L::Tracepoints,
-    pub(crate) rule: &'m L::Rule,
+    pub(super) tracepoints: &'m P::Tracepoints,
+    pub(crate) rule: &'m P::Rule,
     /// The number of refused choices of the rule and, in `last_refused`, the last of them. A correct rule never writes
     /// them.
     pub(super) refused: AtomicU64,
     pub(super) last_refused: AtomicU64,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
-    pub(super) state: OwnLines<Mutex<L::Zone, LockedState>>,
+    pub(super) state: OwnLines<Mutex<P::ZoneLock, LockedState>>,
 }
 
 /// One CPU's lists of a zone with their lock, on their own cache lines.
-pub(crate) type CpuLists<'m, L> = OwnLines<Mutex<<L as Platform>::PerCpu, PerCpuLists<'m>>>;
+pub(crate) type CpuLists<'m, P> = OwnLines<Mutex<<P as Platform>::PerCpuLock, PerCpuLists<'m>>>;
 
 /// The parts of a zone in the caller's memory, and the settings that all zones share.
-pub(crate) struct ZoneParts<'m, L: Platform> {
+pub(crate) struct ZoneParts<'m, P: Platform> {
     pub(crate) frames: FrameTable<'m>,
     pub(crate) blocks: PageblockTable<'m>,
-    pub(crate) percpu: &'m [CpuLists<'m, L>],
+    pub(crate) percpu: &'m [CpuLists<'m, P>],
     pub(crate) max_order: Order,
     pub(crate) switches: Switches,
     pub(crate) boost_factor: u64,
     pub(crate) has_huge_lists: bool,
     pub(crate) avoids_mixing: bool,
-    pub(crate) tracepoints: &'m L::Tracepoints,
-    pub(crate) rule: &'m L::Rule,
+    pub(crate) tracepoints: &'m P::Tracepoints,
+    pub(crate) rule: &'m P::Rule,
 }
 
-impl<'m, L: Platform> Zone<'m, L> {
-    pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, L>) -> Self {
+impl<'m, P: Platform> Zone<'m, P> {
+    pub(crate) fn new(config: &ZoneConfig, parts: ZoneParts<'m, P>) -> Self {
         let lowmem_reserve = config.lowmem_reserve.map(|pages| pages.min(MOST_PAGES));
         Self {
             start: config.start,
@@ -360,7 +361,7 @@ impl<'m, L: Platform> Zone<'m, L> {
             return Err(self.why_not_owned(index, word));
         }
         let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-        if self.frames.frame(index).replace_owned(word, transit, RacingFrees::of::<L>()) {
+        if self.frames.frame(index).replace_owned(word, transit, RacingFrees::of::<P>()) {
             Ok(word)
         } else {
             Err(FreeError::AlreadyFree)

@@ -2,14 +2,13 @@
 
 use super::state::Zone;
 use crate::percpu::PerCpuLists;
-use crate::table::sync::Platform;
 use crate::table::{FrameIndex, FrameKind};
-use crate::types::{GfpFlags, Order};
+use crate::types::{GfpFlags, Order, Platform};
 
 /// The most pages on a CPU's lists that are checked. Longer lists are worth a drain in any case.
 const MOST_PAGES: u32 = 128;
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns true if a request may wait for a drain, and a drain of every CPU's lists could make a free block of
     /// `order` or more. The free lists have no such block.
     ///

@@ -3,8 +3,8 @@
 use super::guard::ZoneGuard;
 use super::state::{LockedState, Zone};
 use super::watermark_levels::Mark;
-use crate::table::sync::{Ordering, Platform};
-use crate::types::{AllocFlags, GfpFlags, Migratetype, Order};
+use crate::table::sync::Ordering;
+use crate::types::{AllocFlags, GfpFlags, Migratetype, Order, Platform};
 
 /// The default amount by which one fallback raises the watermarks, in ten-thousandths of the high watermark.
 pub(crate) const DEFAULT_BOOST_FACTOR: u64 = 15_000;
@@ -19,7 +19,7 @@ pub(crate) struct Admission {
     pub(crate) flags: AllocFlags,
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     pub(crate) fn mark(&self, mark: Mark) -> u64 {
         self.shared.watermarks.get(mark) + self.shared.boost.load(Ordering::Relaxed)
     }
@@ -154,7 +154,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> Zone<'_, L> {
+impl<P: Platform> Zone<'_, P> {
     /// Returns the number of orders, from 0 up, whose requests need no watermark check.
     ///
     /// The result errs on the low side: all pages that some request must leave free are subtracted, so that
@@ -190,7 +190,7 @@ impl<L: Platform> Zone<'_, L> {
     }
 }
 
-impl<L: Platform> ZoneGuard<'_, '_, L> {
+impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Boosts the watermarks after a fallback, so that reclaim frees pages for the next request.
     ///
     /// Linux counterpart: `boost_watermark`.

@@ -4,7 +4,7 @@ use freehold::{
     FreeCounts, Memory, Migratetype, Order, PageblockUse, PerCpuStats, Pfn, RequestStats, ZoneStats,
 };
 
-use super::Platform;
+use super::Host;
 
 /// The state of one zone, without the counters that reading changes.
 #[derive(PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct ZoneDump {
 }
 
 /// Returns the state of a whole memory.
-pub(crate) fn dump(memory: &Memory<'_, Platform>) -> (Vec<ZoneDump>, RequestStats) {
+pub(crate) fn dump(memory: &Memory<'_, Host>) -> (Vec<ZoneDump>, RequestStats) {
     let zones = memory.zones().iter().map(|zone| {
         let lists = || {
             Order::ZERO

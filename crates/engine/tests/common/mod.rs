@@ -12,7 +12,15 @@ use freehold::{
 };
 
 /// The platform of the tests.
-pub(crate) type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+#[derive(Debug)]
+pub(crate) struct Host;
+
+impl freehold::Platform for Host {
+    type ZoneLock = parking_lot::RawMutex;
+    type PerCpuLock = parking_lot::RawMutex;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 /// Returns a zone with an odd start and end, and small watermarks.
 pub(crate) fn zone(kind: ZoneType, start: u64, spanned: u64) -> ZoneConfig {
@@ -50,14 +58,14 @@ pub(crate) fn order(value: u8) -> Order {
 
 /// Returns bytes for a machine's metadata.
 pub(crate) fn metadata(config: &MemoryConfig<'_>) -> Vec<MaybeUninit<u8>> {
-    vec![MaybeUninit::uninit(); required_bytes::<Platform>(config)]
+    vec![MaybeUninit::uninit(); required_bytes::<Host>(config)]
 }
 
 /// Sets a machine up with all frames of all zones free.
 pub(crate) fn all_free<'m>(
     config: &MemoryConfig<'_>,
     metadata: &'m mut [MaybeUninit<u8>],
-) -> Memory<'m, Platform> {
+) -> Memory<'m, Host> {
     let memory = Memory::new(config, metadata).expect("a valid configuration");
     for zone in config.zones {
         let target = memory.zone_of(zone.start).expect("the zone that was configured");
@@ -146,7 +154,7 @@ pub(crate) fn request(gfp: GfpFlags, size: u8) -> Request {
 }
 
 /// Returns the first frames of a free list's blocks.
-pub(crate) fn listed(zone: &Zone<'_, Platform>, size: u8, kind: Migratetype) -> Vec<u64> {
+pub(crate) fn listed(zone: &Zone<'_, Host>, size: u8, kind: Migratetype) -> Vec<u64> {
     zone.free_list(order(size), kind).map(|pfn| pfn.0).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::Platform;
+use crate::common::Host;
 use freehold::{Memory, Order, Pfn, Reclaimed, Relocate, ShrinkControl, Shrinker, ZoneType};
 
 /// One block in use.
@@ -32,13 +32,13 @@ impl Owner {
         assert_eq!(self.in_use.insert(pfn.0, in_use), None, "{pfn} was handed out twice");
     }
 
-    pub(crate) fn free(&mut self, memory: &Memory<'_, Platform>, pfn: u64) {
+    pub(crate) fn free(&mut self, memory: &Memory<'_, Host>, pfn: u64) {
         let in_use = self.in_use.remove(&pfn).expect("a block in use");
         memory.free(0, Pfn(pfn), in_use.order).expect("a block in use");
     }
 
     /// Asserts that the memory has the same blocks, and that no two of them overlap.
-    pub(crate) fn agrees_with(&self, memory: &Memory<'_, Platform>, context: &str) {
+    pub(crate) fn agrees_with(&self, memory: &Memory<'_, Host>, context: &str) {
         let mut behind = 0;
         for (&pfn, in_use) in &self.in_use {
             assert!(pfn >= behind, "{context}: blocks overlap at {pfn:#x}");
@@ -73,8 +73,8 @@ impl Relocate for Owner {
     }
 }
 
-impl Shrinker<Platform> for Owner {
-    fn shrink(&mut self, memory: &Memory<'_, Platform>, control: ShrinkControl) -> Reclaimed {
+impl Shrinker<Host> for Owner {
+    fn shrink(&mut self, memory: &Memory<'_, Host>, control: ShrinkControl) -> Reclaimed {
         let pages = self.in_use.iter().filter(|(_, in_use)| in_use.movable && in_use.order == Order::ZERO);
         let most = if self.reclaims { control.wanted as usize } else { 0 };
         let found: Vec<u64> = pages.map(|(&pfn, _)| pfn).take(most).collect();

@@ -5,7 +5,7 @@ use freehold::{
     Pfn, Request, RequestStats, Watermarks, ZoneStats,
 };
 
-use super::common::{Platform, Random, order};
+use super::common::{Host, Random, order};
 
 const GFPS: [GfpFlags; 12] = [
     GfpFlags::KERNEL,
@@ -28,8 +28,8 @@ const CPUS: u16 = 2;
 
 /// Two memories with the same blocks in use. Every call must give the same result on both.
 pub(crate) struct Twins<'a, 'm> {
-    pub(crate) fast: &'a Memory<'m, Platform>,
-    pub(crate) slow: &'a Memory<'m, Platform>,
+    pub(crate) fast: &'a Memory<'m, Host>,
+    pub(crate) slow: &'a Memory<'m, Host>,
     pub(crate) random: Random,
     pub(crate) context: String,
     pub(crate) in_use: Vec<(Pfn, Order)>,
@@ -39,13 +39,13 @@ pub(crate) struct Twins<'a, 'm> {
 }
 
 /// An owner of one CPU's lists, on the fast side.
-struct Session<'a, 'm>(Exclusive<'a, 'm, Platform>);
+struct Session<'a, 'm>(Exclusive<'a, 'm, Host>);
 
 impl<'a, 'm> Twins<'a, 'm> {
     pub(crate) fn new(
         config: &MemoryConfig<'_>,
-        fast: &'a Memory<'m, Platform>,
-        slow: &'a Memory<'m, Platform>,
+        fast: &'a Memory<'m, Host>,
+        slow: &'a Memory<'m, Host>,
         seed: u64,
     ) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    pub(crate) fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Platform>) -> T) {
+    pub(crate) fn both<T: PartialEq + core::fmt::Debug>(&self, act: impl Fn(&'a Memory<'m, Host>) -> T) {
         assert_eq!(act(self.fast), act(self.slow), "{}", self.context);
     }
 

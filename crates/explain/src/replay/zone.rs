@@ -9,7 +9,15 @@ use freehold::{
 
 use crate::report::{BlockList, Letters};
 
-type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+#[derive(Debug)]
+struct Host;
+
+impl freehold::Platform for Host {
+    type ZoneLock = parking_lot::RawMutex;
+    type PerCpuLock = parking_lot::RawMutex;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 /// The most free pages of an engine's zone: their metadata takes some ten MiB.
 const MAX_PAGES: u64 = 1 << 20;
@@ -111,8 +119,8 @@ impl EngineZone {
             huge_pages: false,
             ..MemoryConfig::linux(&zones, 1)
         };
-        let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Platform>(&config)];
-        let memory = Memory::<Platform>::new(&config, &mut metadata).ok()?;
+        let mut metadata = vec![MaybeUninit::uninit(); required_bytes::<Host>(&config)];
+        let memory = Memory::<Host>::new(&config, &mut metadata).ok()?;
         let zone = memory.zones().first()?;
         self.fill(zone)?;
         zone.restore_state(ZoneState { reserved_highatomic: marks.highatomic, ..zone.state() });
@@ -120,7 +128,7 @@ impl EngineZone {
     }
 
     /// Puts the blocks into the zone, those of one type together, the largest first.
-    fn fill(&self, zone: &freehold::Zone<'_, Platform>) -> Option<()> {
+    fn fill(&self, zone: &freehold::Zone<'_, Host>) -> Option<()> {
         let top = 1_u64 << self.max_order.get();
         let mut at = 0_u64;
         for kind in Migratetype::ALL {

@@ -21,15 +21,15 @@ pub struct FallbackPlace {
 pub(super) struct PageblockStarts(Vec<Vec<Pfn>>);
 
 impl PageblockStarts {
-    pub(super) fn new<L: Platform>(memory: &Memory<'_, L>) -> Self {
-        let starts = |zone: &freehold::Zone<'_, L>| zone.pageblocks().map(|used| used.start).collect();
+    pub(super) fn new<P: Platform>(memory: &Memory<'_, P>) -> Self {
+        let starts = |zone: &freehold::Zone<'_, P>| zone.pageblocks().map(|used| used.start).collect();
         Self(memory.zones().iter().map(starts).collect())
     }
 
     /// Returns the place of a block found at a time; `None` if no zone has the block.
-    pub(super) fn place<L: Platform>(
+    pub(super) fn place<P: Platform>(
         &self,
-        memory: &Memory<'_, L>,
+        memory: &Memory<'_, P>,
         time_ns: u64,
         found: ExtFrag,
     ) -> Option<FallbackPlace> {

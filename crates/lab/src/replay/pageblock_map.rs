@@ -63,8 +63,8 @@ pub struct PageblockMap {
 
 impl PageblockMap {
     /// Reads every pageblock.
-    pub(super) fn new<L: Platform>(memory: &Memory<'_, L>) -> Self {
-        let cells = |zone: &freehold::Zone<'_, L>| -> Vec<_> {
+    pub(super) fn new<P: Platform>(memory: &Memory<'_, P>) -> Self {
+        let cells = |zone: &freehold::Zone<'_, P>| -> Vec<_> {
             zone.pageblocks().map(|used| MapCell::new(&used)).collect()
         };
         let zones: Vec<_> = memory.zones().iter().map(cells).collect();

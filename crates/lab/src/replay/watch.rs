@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use freehold::{ExtFrag, OwnersFreeOnce, Tracepoints};
+use freehold::{ExtFrag, Platform, Tracepoints};
 use freehold_measure::HoldTimer;
 use freehold_measure::histogram::{ByPowerOfTwo, power_of_two};
 
@@ -11,7 +11,16 @@ use super::rule::Ruling;
 use crate::recorded::{FallbackCount, Fallbacks};
 
 /// The engine's platform in a replay: locks, a [`Watch`] for lock holds and fallbacks, and a [`Ruling`] for placement.
-pub(super) type ReplayPlatform = OwnersFreeOnce<(OneThread, OneThread, Watch, Ruling)>;
+#[derive(Debug)]
+pub(super) struct ReplayPlatform;
+
+impl Platform for ReplayPlatform {
+    type ZoneLock = OneThread;
+    type PerCpuLock = OneThread;
+    type Tracepoints = Watch;
+    type Rule = Ruling;
+    const DETECTS_RACING_FREES: bool = false;
+}
 
 /// Records holds of the zone lock and fallbacks while its timer is on.
 #[derive(Debug, Default)]

@@ -234,11 +234,11 @@ impl ExactStart {
     }
 
     /// Returns the zones of a memory with their indices and blocks.
-    fn by_zone<'s, 'm, L: Platform>(
+    fn by_zone<'s, 'm, P: Platform>(
         &'s self,
         machine: &'s Machine,
-        memory: &'s Memory<'m, L>,
-    ) -> impl Iterator<Item = (usize, &'m Zone<'m, L>, &'s [FreeBlock])> {
+        memory: &'s Memory<'m, P>,
+    ) -> impl Iterator<Item = (usize, &'m Zone<'m, P>, &'s [FreeBlock])> {
         let zones = self.blocks.iter().enumerate();
         zones.filter_map(|(number, blocks)| {
             Some((number, memory.zone_of(machine.zones[number].start)?, blocks.as_slice()))
@@ -246,10 +246,10 @@ impl ExactStart {
     }
 
     /// Adds the free blocks to the free lists of a memory, in order. The pageblocks must have their types already.
-    pub(super) fn restore_free<L: Platform>(
+    pub(super) fn restore_free<P: Platform>(
         &self,
         machine: &Machine,
-        memory: &Memory<'_, L>,
+        memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         for (_, zone, blocks) in self.by_zone(machine, memory) {
             for block in blocks.iter().filter(|block| block.cpu.is_none()) {
@@ -268,10 +268,10 @@ impl ExactStart {
 
     /// Adds blocks to the per-CPU lists of a memory, and restores the remembered state of CPUs and zones. All other
     /// frames must have their state already.
-    pub(super) fn restore_rest<L: Platform>(
+    pub(super) fn restore_rest<P: Platform>(
         &self,
         machine: &Machine,
-        memory: &Memory<'_, L>,
+        memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         for (number, zone, blocks) in self.by_zone(machine, memory) {
             for block in blocks {

@@ -117,10 +117,10 @@ impl StartLists {
 
     /// Adds the blocks to the per-CPU lists of a memory, and sets the limits of the lists. All other frames must have
     /// their state already.
-    pub(super) fn restore<L: Platform>(
+    pub(super) fn restore<P: Platform>(
         &self,
         machine: &Machine,
-        memory: &Memory<'_, L>,
+        memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         let zone_of = |zone: usize| memory.zone_of(machine.zones[zone].start);
         for block in &self.blocks {
@@ -157,7 +157,15 @@ mod tests {
     use crate::replay::{Lab, Options};
     use crate::trace::Trace;
 
-    type Platform = (parking_lot::RawMutex, parking_lot::RawMutex);
+    #[derive(Debug)]
+    struct Host;
+
+    impl freehold::Platform for Host {
+        type ZoneLock = parking_lot::RawMutex;
+        type PerCpuLock = parking_lot::RawMutex;
+        type Tracepoints = ();
+        type Rule = ();
+    }
 
     /// A zone with free frames 64 to 127, and two pages on the lists of CPU 1.
     fn snapshot() -> Snapshot {
@@ -197,9 +205,9 @@ mod tests {
         let corrections = lab.start_report().corrections;
         assert_eq!((corrections.on_lists, corrections.freed_unseen, corrections.used_but_free), (2, 2, 0));
         for (era, high) in [(Era::Linux6_1, 32), (Era::Linux7_3, 48)] {
-            let mut metadata = lab.machine.metadata::<Platform>(era.switches());
+            let mut metadata = lab.machine.metadata::<Host>(era.switches());
             let config = lab.machine.config(era.switches());
-            let memory = Memory::<Platform>::new(&config, &mut metadata).expect("a memory");
+            let memory = Memory::<Host>::new(&config, &mut metadata).expect("a memory");
             lab.start.populate(&lab.machine, &memory).expect("a state");
             memory.check().expect("a sound memory");
             let zone = &memory.zones()[0];
@@ -220,9 +228,9 @@ mod tests {
         let lab = Lab::new(trace).expect("a lab");
         let corrections = lab.start_report().corrections;
         assert_eq!((corrections.on_lists, corrections.freed_unseen), (2, 1));
-        let mut metadata = lab.machine.metadata::<Platform>(Era::Linux7_3.switches());
+        let mut metadata = lab.machine.metadata::<Host>(Era::Linux7_3.switches());
         let config = lab.machine.config(Era::Linux7_3.switches());
-        let memory = Memory::<Platform>::new(&config, &mut metadata).expect("a memory");
+        let memory = Memory::<Host>::new(&config, &mut metadata).expect("a memory");
         lab.start.populate(&lab.machine, &memory).expect("a state");
         let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
         let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };

@@ -106,8 +106,8 @@ impl Machine {
     }
 
     /// Returns a buffer for the engine's metadata.
-    pub fn metadata<L: Platform>(&self, switches: Switches) -> Vec<MaybeUninit<u8>> {
-        vec![MaybeUninit::uninit(); required_bytes::<L>(&self.config(switches))]
+    pub fn metadata<P: Platform>(&self, switches: Switches) -> Vec<MaybeUninit<u8>> {
+        vec![MaybeUninit::uninit(); required_bytes::<P>(&self.config(switches))]
     }
 
     /// Returns the number of pages that all zones span.
@@ -118,8 +118,8 @@ impl Machine {
     }
 
     /// Returns the size of the engine's metadata in bytes, and in bytes for each spanned page.
-    pub fn metadata_bytes<L: Platform>(&self, switches: Switches) -> (u64, f64) {
-        let bytes = required_bytes::<L>(&self.config(switches)) as u64;
+    pub fn metadata_bytes<P: Platform>(&self, switches: Switches) -> (u64, f64) {
+        let bytes = required_bytes::<P>(&self.config(switches)) as u64;
         (bytes, bytes as f64 / self.spanned() as f64)
     }
 

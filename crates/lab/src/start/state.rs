@@ -204,10 +204,10 @@ impl Start {
     }
 
     /// Sets a new memory to this state.
-    pub(crate) fn populate<L: Platform>(
+    pub(crate) fn populate<P: Platform>(
         &self,
         machine: &Machine,
-        memory: &Memory<'_, L>,
+        memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         for (number, config) in machine.zones.iter().enumerate() {
             let Some(zone) = memory.zone_of(config.start) else { continue };

@@ -2,11 +2,19 @@
 
 use std::cell::RefCell;
 
-use freehold::{ExtFrag, Tracepoints};
+use freehold::{ExtFrag, Platform, Tracepoints};
 use freehold_trace::EventKind;
 
 /// The engine's platform on a generated machine: locks for one thread, and a record of fallbacks.
-pub(super) type HostPlatform = (parking_lot::RawMutex, parking_lot::RawMutex, Fallbacks);
+#[derive(Debug)]
+pub(super) struct HostPlatform;
+
+impl Platform for HostPlatform {
+    type ZoneLock = parking_lot::RawMutex;
+    type PerCpuLock = parking_lot::RawMutex;
+    type Tracepoints = Fallbacks;
+    type Rule = ();
+}
 
 /// Fallbacks since the last [`Self::take`], as `mm_page_alloc_extfrag` events.
 #[derive(Debug, Default)]

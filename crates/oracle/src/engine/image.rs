@@ -124,7 +124,7 @@ impl Image {
     ///
     /// # Errors
     /// [`TranscriptError::BadStart`].
-    pub(crate) fn restore<L: Platform>(&self, memory: &Memory<'_, L>) -> Result<(), TranscriptError> {
+    pub(crate) fn restore<P: Platform>(&self, memory: &Memory<'_, P>) -> Result<(), TranscriptError> {
         let zone = &memory.zones()[0];
         let bad = |error: String| TranscriptError::BadStart(error);
         self.restore_block_types(zone)?;
@@ -165,7 +165,7 @@ impl Image {
         Ok(())
     }
 
-    fn restore_block_types<L: Platform>(&self, zone: &Zone<'_, L>) -> Result<(), TranscriptError> {
+    fn restore_block_types<P: Platform>(&self, zone: &Zone<'_, P>) -> Result<(), TranscriptError> {
         let pageblock = zone.pageblock_order().pages();
         let runs: Vec<_> = self
             .words

@@ -10,7 +10,15 @@ use crate::script::{MOST_BULK, MOST_SLOTS, Op, Place, Step, Tunable};
 use crate::transcript::{Digest, Word};
 
 /// The platform of the engine, with a witness of its events.
-pub(crate) type Watched = (parking_lot::RawMutex, parking_lot::RawMutex, Witness);
+#[derive(Debug)]
+pub(crate) struct Watched;
+
+impl freehold::Platform for Watched {
+    type ZoneLock = parking_lot::RawMutex;
+    type PerCpuLock = parking_lot::RawMutex;
+    type Tracepoints = Witness;
+    type Rule = ();
+}
 
 const EBUSY: u16 = 16;
 const EINVAL: u16 = 22;

@@ -9,14 +9,14 @@ use super::numbers::{
 use crate::transcript::Word;
 
 /// Writes the state of an engine's zone in the words of the oracle.
-pub(crate) struct Writer<'e, 'm, L: Platform> {
-    pub(super) memory: &'e Memory<'m, L>,
+pub(crate) struct Writer<'e, 'm, P: Platform> {
+    pub(super) memory: &'e Memory<'m, P>,
     /// The numbers that the kernel recorded.
     pub(super) recorded: Numbers,
 }
 
-impl<'m, L: Platform> Writer<'_, 'm, L> {
-    pub(super) fn zone(&self) -> &'m Zone<'m, L> {
+impl<'m, P: Platform> Writer<'_, 'm, P> {
+    pub(super) fn zone(&self) -> &'m Zone<'m, P> {
         &self.memory.zones()[0]
     }
 
@@ -104,7 +104,7 @@ impl<'m, L: Platform> Writer<'_, 'm, L> {
     }
 
     /// Returns the number of each pageblock, and its first frame in the zone.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, Pfn)> + use<'m, L> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = (u64, Pfn)> + use<'m, P> {
         let zone = self.zone();
         let order = zone.pageblock_order();
         let all = zone.start().0 >> order.get()..zone.end().0.div_ceil(order.pages());

@@ -14,7 +14,15 @@ use super::script::{Script, Step};
 use super::words::{self, Block};
 use crate::message::Reply;
 
-type Platform = (RawMutex, RawMutex, Happenings);
+#[derive(Debug)]
+struct SandboxPlatform;
+
+impl freehold::Platform for SandboxPlatform {
+    type ZoneLock = RawMutex;
+    type PerCpuLock = RawMutex;
+    type Tracepoints = Happenings;
+    type Rule = ();
+}
 
 /// The most lines that are sent: the last lines of all steps.
 const MOST_LINES: usize = 400;
@@ -29,7 +37,7 @@ enum State {
 
 /// A small zone.
 struct Zone<'m> {
-    memory: Memory<'m, Platform>,
+    memory: Memory<'m, SandboxPlatform>,
     happenings: &'m Happenings,
     pages: u64,
     max_order: Order,
@@ -71,7 +79,7 @@ impl<'m> Zone<'m> {
             pageblock_order: script.pageblock_order,
             ..MemoryConfig::linux(&zones, 1)
         };
-        metadata.resize(required_bytes::<Platform>(&config), MaybeUninit::uninit());
+        metadata.resize(required_bytes::<SandboxPlatform>(&config), MaybeUninit::uninit());
         let memory = Memory::with_tracepoints(&config, metadata, happenings)?;
         for zone in memory.zones() {
             zone.add_free(Pfn(0), pages)?;

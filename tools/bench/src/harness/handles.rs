@@ -31,36 +31,36 @@ fn request(cpu: u16, order: Order, reclaims: bool) -> Request {
 }
 
 /// An owner's requests to one CPU's lists.
-pub struct OwnedHandle<'a, 'm, L: Platform, const RECLAIMS: bool = false> {
-    memory: &'a Memory<'m, L>,
+pub struct OwnedHandle<'a, 'm, P: Platform, const RECLAIMS: bool = false> {
+    memory: &'a Memory<'m, P>,
     cpu: u16,
     /// `None` only while pages are given back.
-    lists: Option<Exclusive<'a, 'm, L>>,
+    lists: Option<Exclusive<'a, 'm, P>>,
     /// Blocks to free, as [`Exclusive::free_many`] takes them.
     freed: Vec<Pfn>,
 }
 
-impl<'a, 'm, L: Platform> OwnedHandle<'a, 'm, L> {
+impl<'a, 'm, P: Platform> OwnedHandle<'a, 'm, P> {
     /// Owns a CPU's lists until it is dropped. Requests fail at once.
-    pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+    pub fn new(memory: &'a Memory<'m, P>, cpu: u16) -> Self {
         Self::of(memory, cpu)
     }
 }
 
-impl<'a, 'm, L: Platform> OwnedHandle<'a, 'm, L, true> {
+impl<'a, 'm, P: Platform> OwnedHandle<'a, 'm, P, true> {
     /// Owns a CPU's lists until it is dropped. Requests drain all CPUs' lists before they fail.
-    pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+    pub(crate) fn reclaiming(memory: &'a Memory<'m, P>, cpu: u16) -> Self {
         Self::of(memory, cpu)
     }
 }
 
-impl<'a, 'm, L: Platform, const RECLAIMS: bool> OwnedHandle<'a, 'm, L, RECLAIMS> {
-    fn of(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+impl<'a, 'm, P: Platform, const RECLAIMS: bool> OwnedHandle<'a, 'm, P, RECLAIMS> {
+    fn of(memory: &'a Memory<'m, P>, cpu: u16) -> Self {
         Self { memory, cpu, lists: memory.exclusive(cpu), freed: Vec::new() }
     }
 }
 
-impl<L: Platform, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIMS> {
+impl<P: Platform, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, P, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
         self.lists.as_mut()?.alloc(request(self.cpu, order, RECLAIMS)).ok()
@@ -90,29 +90,29 @@ impl<L: Platform, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, L, RECLAIM
 }
 
 /// Requests that take the locks.
-pub struct LockedHandle<'a, 'm, L: Platform, const RECLAIMS: bool = false> {
-    memory: &'a Memory<'m, L>,
+pub struct LockedHandle<'a, 'm, P: Platform, const RECLAIMS: bool = false> {
+    memory: &'a Memory<'m, P>,
     cpu: u16,
     /// Single pages to free, as [`Memory::free_bulk`] takes them.
     freed: Vec<Pfn>,
 }
 
-impl<'a, 'm, L: Platform> LockedHandle<'a, 'm, L> {
+impl<'a, 'm, P: Platform> LockedHandle<'a, 'm, P> {
     /// Takes the lock of a CPU's lists for each call. Requests fail at once.
-    pub fn new(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+    pub fn new(memory: &'a Memory<'m, P>, cpu: u16) -> Self {
         Self { memory, cpu, freed: Vec::new() }
     }
 }
 
-impl<'a, 'm, L: Platform> LockedHandle<'a, 'm, L, true> {
+impl<'a, 'm, P: Platform> LockedHandle<'a, 'm, P, true> {
     /// Takes the lock of a CPU's lists for each call. Requests drain all CPUs' lists before they
     /// fail.
-    pub(crate) fn reclaiming(memory: &'a Memory<'m, L>, cpu: u16) -> Self {
+    pub(crate) fn reclaiming(memory: &'a Memory<'m, P>, cpu: u16) -> Self {
         Self { memory, cpu, freed: Vec::new() }
     }
 }
 
-impl<L: Platform, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, L, RECLAIMS> {
+impl<P: Platform, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, P, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
         self.memory.alloc(request(self.cpu, order, RECLAIMS)).ok()

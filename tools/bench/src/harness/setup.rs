@@ -11,10 +11,26 @@ use freehold::{
 use crate::error::BenchError;
 
 /// The locks of the benchmarks: both spin, and unlock by a plain store.
-pub type SpinPlatform = (spin::Mutex<()>, spin::Mutex<()>);
+#[derive(Debug)]
+pub struct SpinPlatform;
+
+impl Platform for SpinPlatform {
+    type ZoneLock = spin::Mutex<()>;
+    type PerCpuLock = spin::Mutex<()>;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 /// Locks as in Linux: waiters for the zone lock get it in turn.
-pub(crate) type FairPlatform = (spin::mutex::TicketMutex<()>, spin::Mutex<()>);
+#[derive(Debug)]
+pub(crate) struct FairPlatform;
+
+impl Platform for FairPlatform {
+    type ZoneLock = spin::mutex::TicketMutex<()>;
+    type PerCpuLock = spin::Mutex<()>;
+    type Tracepoints = ();
+    type Rule = ();
+}
 
 /// The first frame of the zone.
 pub const START: Pfn = Pfn(1 << 20);
@@ -59,41 +75,41 @@ impl Setup {
     ///
     /// # Errors
     /// The errors of `work`, and [`BenchError::Setup`].
-    pub fn with<L: Platform<Tracepoints = (), Rule = ()>, R>(
+    pub fn with<P: Platform<Tracepoints = (), Rule = ()>, R>(
         self,
-        work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
+        work: impl FnOnce(&Memory<'_, P>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
         self.with_tracepoints(&(), work)
     }
 
     /// Calls `work` with a machine whose frames are all absent, and passes events to `tracepoints`.
-    pub(crate) fn with_tracepoints<L: Platform<Rule = ()>, R>(
+    pub(crate) fn with_tracepoints<P: Platform<Rule = ()>, R>(
         self,
-        tracepoints: &L::Tracepoints,
-        work: impl FnOnce(&Memory<'_, L>) -> Result<R, BenchError>,
+        tracepoints: &P::Tracepoints,
+        work: impl FnOnce(&Memory<'_, P>) -> Result<R, BenchError>,
     ) -> Result<R, BenchError> {
-        let mut metadata = self.metadata::<L>();
+        let mut metadata = self.metadata::<P>();
         work(&Memory::with_tracepoints(&self.config(&[self.zone()]), &mut metadata, tracepoints)?)
     }
 
     /// Allocates the machine's metadata.
-    pub fn metadata<L: Platform>(self) -> Vec<MaybeUninit<u8>> {
-        vec![MaybeUninit::uninit(); self.metadata_bytes::<L>()]
+    pub fn metadata<P: Platform>(self) -> Vec<MaybeUninit<u8>> {
+        vec![MaybeUninit::uninit(); self.metadata_bytes::<P>()]
     }
 
     /// Returns the bytes of the machine's metadata.
-    pub fn metadata_bytes<L: Platform>(self) -> usize {
-        required_bytes::<L>(&self.config(&[self.zone()]))
+    pub fn metadata_bytes<P: Platform>(self) -> usize {
+        required_bytes::<P>(&self.config(&[self.zone()]))
     }
 
     /// Returns the machine, all of its frames absent.
     ///
     /// # Errors
     /// [`BenchError::Setup`].
-    pub fn memory<L: Platform<Tracepoints = (), Rule = ()>>(
+    pub fn memory<P: Platform<Tracepoints = (), Rule = ()>>(
         self,
         metadata: &mut [MaybeUninit<u8>],
-    ) -> Result<Memory<'_, L>, BenchError> {
+    ) -> Result<Memory<'_, P>, BenchError> {
         Ok(Memory::new(&self.config(&[self.zone()]), metadata)?)
     }
 
@@ -132,8 +148,8 @@ impl Setup {
 }
 
 /// Brings frames into service, every other one free, so that no free page has a free buddy.
-pub(crate) fn add_alternating<L: Platform>(
-    zone: &Zone<'_, L>,
+pub(crate) fn add_alternating<P: Platform>(
+    zone: &Zone<'_, P>,
     start: Pfn,
     pages: u64,
 ) -> Result<(), BenchError> {

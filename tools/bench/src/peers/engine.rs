@@ -36,9 +36,9 @@ fn owned(pages: u64) -> Result<Vec<OwnedHandle<'static, 'static, OwnersOnce>>, B
     Ok((0..2).map(|cpu| OwnedHandle::new(memory, cpu)).collect())
 }
 
-fn locked<L: Platform<Tracepoints = (), Rule = ()> + 'static>(
+fn locked<P: Platform<Tracepoints = (), Rule = ()> + 'static>(
     pages: u64,
-) -> Result<Vec<LockedHandle<'static, 'static, L>>, BenchError> {
+) -> Result<Vec<LockedHandle<'static, 'static, P>>, BenchError> {
     let memory = leaked(pages)?;
     Ok((0..2).map(|cpu| LockedHandle::new(memory, cpu)).collect())
 }
@@ -48,11 +48,11 @@ fn setup(pages: u64) -> Setup {
 }
 
 /// Returns a machine that is never freed: about twelve megabytes for each shape.
-fn leaked<L: Platform<Tracepoints = (), Rule = ()> + 'static>(
+fn leaked<P: Platform<Tracepoints = (), Rule = ()> + 'static>(
     pages: u64,
-) -> Result<&'static Memory<'static, L>, BenchError> {
-    let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<L>().leak();
-    let memory: &'static Memory<'static, L> = Box::leak(Box::new(setup(pages).memory(metadata)?));
+) -> Result<&'static Memory<'static, P>, BenchError> {
+    let metadata: &'static mut [MaybeUninit<u8>] = setup(pages).metadata::<P>().leak();
+    let memory: &'static Memory<'static, P> = Box::leak(Box::new(setup(pages).memory(metadata)?));
     memory.zones()[0].add_free(START, pages)?;
     Ok(memory)
 }

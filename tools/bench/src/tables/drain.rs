@@ -1,10 +1,11 @@
 //! `bench drain`: how long threads that exit and free all their pages wait for each other.
 
+use std::marker::PhantomData;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use freehold::{Era, Memory, Order, Pfn, Switch, Switches, Tracepoints, ZoneStats};
+use freehold::{Era, Memory, Order, Pfn, Platform, Switch, Switches, Tracepoints, ZoneStats};
 use freehold_measure::{Cell, HoldTimer, Table};
 use spin::mutex::TicketMutex;
 
@@ -19,7 +20,15 @@ use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
 /// Locks as in Linux, with tracepoints: waiters for the zone lock spin and get it in turn.
-type Platform<T> = (TicketMutex<()>, spin::Mutex<()>, T);
+#[derive(Debug)]
+struct FairPlatform<T>(PhantomData<T>);
+
+impl<T: Tracepoints> Platform for FairPlatform<T> {
+    type ZoneLock = TicketMutex<()>;
+    type PerCpuLock = spin::Mutex<()>;
+    type Tracepoints = T;
+    type Rule = ();
+}
 
 /// The numbers of CPUs that exit at once.
 const CPUS: [u16; 2] = [2, 8];
@@ -130,7 +139,7 @@ fn at_once(
     digest: &mut Digest,
 ) -> Result<Round, BenchError> {
     let times = ByProcessor::new(processors);
-    setup.with_tracepoints(&times, |memory: &Memory<'_, Platform<ByProcessor>>| {
+    setup.with_tracepoints(&times, |memory: &Memory<'_, FairPlatform<ByProcessor>>| {
         let owned = everybodys_pages(memory, setup, pages_each, digest)?;
         let times = &times;
         let barrier = Barrier::new(owned.len());
@@ -157,7 +166,7 @@ fn at_once(
 /// Computes the times of CPUs that all start to free at the same time.
 fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round, BenchError> {
     let timer = HoldTimer::default();
-    setup.with_tracepoints(&timer, |memory: &Memory<'_, Platform<HoldTimer>>| {
+    setup.with_tracepoints(&timer, |memory: &Memory<'_, FairPlatform<HoldTimer>>| {
         let owned = everybodys_pages(memory, setup, pages_each, digest)?;
         let mut freed = vec![0; owned.len()];
         let (clock, mut noted) = (clock_ns(), 0);
@@ -201,7 +210,7 @@ fn computed(setup: Setup, pages_each: u64, digest: &mut Digest) -> Result<Round,
 
 /// Returns the pages of each CPU; half of the zone stays free.
 fn everybodys_pages<T: Tracepoints>(
-    memory: &Memory<'_, Platform<T>>,
+    memory: &Memory<'_, FairPlatform<T>>,
     setup: Setup,
     pages_each: u64,
     digest: &mut Digest,
@@ -226,7 +235,7 @@ fn everybodys_pages<T: Tracepoints>(
 
 /// Summarises a round.
 fn judge<T: Tracepoints>(
-    memory: &Memory<'_, Platform<T>>,
+    memory: &Memory<'_, FairPlatform<T>>,
     setup: Setup,
     exits: &[Exit],
     wall_ns: f64,
@@ -250,7 +259,7 @@ fn judge<T: Tracepoints>(
 
 /// Runs one thread's exit.
 fn exit(
-    memory: &Memory<'_, Platform<ByProcessor>>,
+    memory: &Memory<'_, FairPlatform<ByProcessor>>,
     times: &ByProcessor,
     cpu: u16,
     processor: usize,

@@ -11,7 +11,15 @@ use crate::options::{Options, Scale};
 use crate::output::{Chart, Report};
 
 /// Locks that time the holds of the zone lock.
-type TimedPlatform = (spin::Mutex<()>, spin::Mutex<()>, HoldTimer);
+#[derive(Debug)]
+struct TimedPlatform;
+
+impl Platform for TimedPlatform {
+    type ZoneLock = spin::Mutex<()>;
+    type PerCpuLock = spin::Mutex<()>;
+    type Tracepoints = HoldTimer;
+    type Rule = ();
+}
 
 /// Orders of the free blocks of a pageblock: large enough for an attempt to claim it, with too few pages
 /// for the claim to succeed.
@@ -103,7 +111,7 @@ fn round(side: &mut Side, blocks: u64, digest: &mut Digest) -> Result<Round, Ben
 }
 
 /// Makes an unmovable pageblock with a few free blocks; the other pages are in use.
-fn fragmented_block<L: Platform>(zone: &Zone<'_, L>, at: u64) -> Result<(), BenchError> {
+fn fragmented_block<P: Platform>(zone: &Zone<'_, P>, at: u64) -> Result<(), BenchError> {
     let unmovable = Migratetype::Unmovable;
     let start = START.add(at);
     zone.set_block_type(start, unmovable)?;

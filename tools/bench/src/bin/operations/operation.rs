@@ -78,7 +78,7 @@ impl Operation {
         if matches!(self, Self::Refill | Self::Drain) { BATCH as u32 } else { TIMES }
     }
 
-    fn prepare<L: Platform>(self, memory: &Memory<'_, L>) -> Result<(), BenchError> {
+    fn prepare<P: Platform>(self, memory: &Memory<'_, P>) -> Result<(), BenchError> {
         let zone = &memory.zones()[0];
         if self != Self::Pair4Whole {
             return Ok(zone.add_free(START, PAGES)?);
@@ -206,8 +206,8 @@ impl Counting {
         }
     }
 
-    fn run_locked<L: Platform<Tracepoints = (), Rule = ()>>(self) -> Result<u64, BenchError> {
-        self.setup().with(|memory: &Memory<'_, L>| {
+    fn run_locked<P: Platform<Tracepoints = (), Rule = ()>>(self) -> Result<u64, BenchError> {
+        self.setup().with(|memory: &Memory<'_, P>| {
             let mut digest = Digest::default();
             self.operation.prepare(memory)?;
             self.operation.work(&mut LockedHandle::new(memory, 0), &mut digest)?;
