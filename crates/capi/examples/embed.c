@@ -184,7 +184,7 @@ static void allocate(struct freehold_memory *memory)
     uint64_t pfn = 0;
 
     for (request.order = 0; request.order <= 10; request.order++) {
-        expect(FREEHOLD_STATUS_OK, freehold_alloc(memory, request, &pfn), "allocate");
+        expect(FREEHOLD_STATUS_OK, freehold_alloc(memory, request, NULL, &pfn), "allocate");
         must(pfn % (1u << request.order) == 0, "a block is aligned to its size");
         expect(FREEHOLD_STATUS_OK, freehold_free(memory, 1, pfn, request.order), "free");
         expect(FREEHOLD_STATUS_ALREADY_FREE, freehold_free(memory, 1, pfn, request.order), "free twice");
@@ -198,14 +198,14 @@ static void allocate(struct freehold_memory *memory)
     printf("by address: one page taken and freed\n");
 
     request.order = 19;
-    expect(FREEHOLD_STATUS_ORDER_TOO_LARGE, freehold_alloc(memory, request, &pfn), "an order that is none");
+    expect(FREEHOLD_STATUS_ORDER_TOO_LARGE, freehold_alloc(memory, request, NULL, &pfn), "an order that is none");
     request.order = 0;
     request.cpu = 2;
-    expect(FREEHOLD_STATUS_NO_SUCH_CPU, freehold_alloc(memory, request, &pfn), "a CPU that is none");
+    expect(FREEHOLD_STATUS_NO_SUCH_CPU, freehold_alloc(memory, request, NULL, &pfn), "a CPU that is none");
     request.cpu = 0;
     request.gfp = 0x40000000;
-    expect(FREEHOLD_STATUS_NO_SUCH_NUMBER, freehold_alloc(memory, request, &pfn), "flags that are none");
-    expect(FREEHOLD_STATUS_NULL_POINTER, freehold_alloc(NULL, request, &pfn), "no memory");
+    expect(FREEHOLD_STATUS_NO_SUCH_NUMBER, freehold_alloc(memory, request, NULL, &pfn), "flags that are none");
+    expect(FREEHOLD_STATUS_NULL_POINTER, freehold_alloc(NULL, request, NULL, &pfn), "no memory");
 }
 
 /* Takes pageblocks with pages in use out of service and brings them back. */
@@ -217,7 +217,7 @@ static void plug(struct freehold_memory *memory, struct cache *cache, const stru
     size_t i;
 
     for (i = 0; i < 1000; i++)
-        expect(FREEHOLD_STATUS_OK, freehold_alloc(memory, request, &cache->pages[cache->used++]), "a page of the cache");
+        expect(FREEHOLD_STATUS_OK, freehold_alloc(memory, request, NULL, &cache->pages[cache->used++]), "a page of the cache");
     block = cache->pages[0] & ~(uint64_t)(PAGEBLOCK - 1);
     memcpy(before, cache->pages, sizeof(before));
 
@@ -257,7 +257,7 @@ static void reclaim(struct freehold_memory *memory, struct cache *cache, const s
     uint64_t pfn;
     size_t full;
 
-    while (freehold_alloc(memory, request, &pfn) == FREEHOLD_STATUS_OK)
+    while (freehold_alloc(memory, request, NULL, &pfn) == FREEHOLD_STATUS_OK)
         cache->pages[cache->used++] = pfn;
     full = cache->used;
     must(freehold_is_kswapd_wanted(memory, 0), "kswapd is wanted");
@@ -266,7 +266,7 @@ static void reclaim(struct freehold_memory *memory, struct cache *cache, const s
     printf("kswapd: %llu pages reclaimed\n", (unsigned long long)(full - cache->used));
 
     request.order = 9;
-    expect(FREEHOLD_STATUS_OK, freehold_alloc_with(memory, request, embedder, &pfn), "a huge page, by the embedder's help");
+    expect(FREEHOLD_STATUS_OK, freehold_alloc(memory, request, embedder, &pfn), "a huge page, by the embedder's help");
     expect(FREEHOLD_STATUS_OK, freehold_free(memory, 0, pfn, 9), "free it");
     while (cache->used > 0)
         expect(FREEHOLD_STATUS_OK, freehold_free(memory, 0, cache->pages[--cache->used], 0), "free the cache");

@@ -531,23 +531,16 @@ enum freehold_status freehold_set_movable(const struct freehold_memory *memory,
                                           uint64_t pfn,
                                           bool movable);
 
-// Allocates a block, and writes its first frame to `pfn`.
+// Allocates a block, and writes its first frame to `pfn`. A request that may wait reclaims and compacts through the
+// embedder before it fails. Without an embedder it drains the per-CPU lists and the reserve for atomic requests.
 //
 // # Safety
-// `memory` is null, or comes from `freehold_new`; `pfn` is null, or can be written.
+// `memory` is null, or comes from `freehold_new`; `pfn` is null, or can be written; `embedder` is null, or its functions
+// may be called with its context.
 enum freehold_status freehold_alloc(const struct freehold_memory *memory,
                                     struct freehold_request request,
+                                    const struct freehold_embedder *embedder,
                                     uint64_t *pfn);
-
-// Allocates a block as `freehold_alloc` does, but a request that may wait reclaims and compacts through the embedder
-// before it fails.
-//
-// # Safety
-// As for `freehold_alloc`; the embedder's functions may be called with its context.
-enum freehold_status freehold_alloc_with(const struct freehold_memory *memory,
-                                         struct freehold_request request,
-                                         const struct freehold_embedder *embedder,
-                                         uint64_t *pfn);
 
 // Allocates exactly the block at a frame, if all of it is free. The block counts as unmovable.
 //

@@ -49,7 +49,5 @@ pub use ranges::{
     freehold_alloc_contig, freehold_free_contig, freehold_isolate, freehold_offline, freehold_online,
     freehold_set_movable, freehold_unisolate,
 };
-pub use request::{
-    FreeholdRequest, freehold_alloc, freehold_alloc_at, freehold_alloc_with, freehold_free, freehold_split,
-};
+pub use request::{FreeholdRequest, freehold_alloc, freehold_alloc_at, freehold_free, freehold_split};
 pub use status::{FreeholdStatus, freehold_strerror};

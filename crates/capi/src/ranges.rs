@@ -111,7 +111,7 @@ pub unsafe extern "C" fn freehold_alloc_contig(
     let mut functions = unsafe { Functions::of(embedder) };
     let alloc = |memory: &FreeholdMemory| {
         let (start, kind) = (Pfn(start), Migratetype::Movable);
-        status(memory.engine().alloc_contig_range_with(start, pages, kind, cpu, &mut functions))
+        status(memory.engine().alloc_contig_range(start, pages, kind, cpu, &mut functions))
     };
     // SAFETY: by the caller.
     unsafe { with(memory, alloc) }

@@ -3,7 +3,7 @@
 
 use core::ptr;
 
-use freehold::{AllocError, GfpFlags, Pfn, Request};
+use freehold::{AllocError, GfpFlags, NoReclaim, Pfn, Request};
 
 use crate::embedder::{FreeholdEmbedder, Functions};
 use crate::memory::{FreeholdMemory, order, with};
@@ -30,38 +30,27 @@ impl FreeholdRequest {
     }
 }
 
-/// Allocates a block, and writes its first frame to `pfn`.
+/// Allocates a block, and writes its first frame to `pfn`. A request that may wait reclaims and compacts through the
+/// embedder before it fails. Without an embedder it drains the per-CPU lists and the reserve for atomic requests.
 ///
 /// # Safety
-/// `memory` is null, or comes from `freehold_new`; `pfn` is null, or can be written.
+/// `memory` is null, or comes from `freehold_new`; `pfn` is null, or can be written; `embedder` is null, or its functions
+/// may be called with its context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn freehold_alloc(
-    memory: *const FreeholdMemory,
-    request: FreeholdRequest,
-    pfn: *mut u64,
-) -> FreeholdStatus {
-    // SAFETY: by the caller.
-    unsafe { answer(memory, request, pfn, |memory, request| memory.engine().alloc(request)) }
-}
-
-/// Allocates a block as `freehold_alloc` does, but a request that may wait reclaims and compacts through the embedder
-/// before it fails.
-///
-/// # Safety
-/// As for `freehold_alloc`; the embedder's functions may be called with its context.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn freehold_alloc_with(
     memory: *const FreeholdMemory,
     request: FreeholdRequest,
     embedder: *const FreeholdEmbedder,
     pfn: *mut u64,
 ) -> FreeholdStatus {
     // SAFETY: by the caller.
-    let mut functions = unsafe { Functions::of(embedder) };
+    let mut functions = (!embedder.is_null()).then(|| unsafe { Functions::of(embedder) });
+    let alloc = |memory: &FreeholdMemory, request| match &mut functions {
+        Some(functions) => memory.engine().alloc(request, functions),
+        None => memory.engine().alloc(request, NoReclaim),
+    };
     // SAFETY: by the caller.
-    unsafe {
-        answer(memory, request, pfn, |memory, request| memory.engine().alloc_with(request, &mut functions))
-    }
+    unsafe { answer(memory, request, pfn, alloc) }
 }
 
 /// # Safety

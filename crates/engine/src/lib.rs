@@ -13,7 +13,7 @@
 //! ```
 //! use core::mem::MaybeUninit;
 //! use freehold::{
-//!     Era, GfpFlags, Memory, MemoryConfig, Order, Pfn, Request, Sysctls, ZoneConfig, ZoneType,
+//!     Era, GfpFlags, Memory, MemoryConfig, NoReclaim, Order, Pfn, Request, Sysctls, ZoneConfig, ZoneType,
 //!     required_bytes,
 //! };
 //!
@@ -35,11 +35,23 @@
 //! memory.zones()[0].add_free(Pfn(0x100), 8192)?;
 //!
 //! let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
-//! let page = memory.alloc(request).unwrap();
+//! let page = memory.alloc(request, NoReclaim).unwrap();
 //! memory.free(0, page, Order::ZERO).unwrap();
 //! assert!(memory.free(0, page, Order::ZERO).is_err(), "a page is freed once");
 //! # Ok::<(), freehold::SetupError>(())
 //! ```
+//!
+//! # Allocation
+//!
+//! | family | allocate | free |
+//! |---|---|---|
+//! | one block | [`Memory::alloc`], [`Exclusive::alloc`] | [`Memory::free`], [`Exclusive::free`] |
+//! | a block at a place | [`Memory::alloc_at`] | [`Memory::free`] |
+//! | a batch | [`Memory::alloc_bulk`]: pages, may give fewer; [`Exclusive::alloc_batch`]: blocks of any order | [`Memory::free_bulk`], [`Exclusive::free_batch`] |
+//! | a range of frames | [`Memory::alloc_contig_range`] at a place, [`Memory::alloc_contig_pages`] anywhere | [`Memory::free_contig_range`] |
+//!
+//! A request or a range takes [`NoReclaim`], or `&mut` an embedder that reclaims ([`Shrinker`]) and moves pages
+//! ([`Relocate`]).
 #![cfg_attr(not(any(test, loom)), no_std)]
 #![warn(missing_debug_implementations)]
 
@@ -68,9 +80,9 @@ pub use memory::StaticMemory;
 pub use memory::{Memory, MemoryBuilder, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
 pub use observe::{Broken, PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
 pub use percpu::{PerCpuSettings, PerCpuState};
-pub use ranges::ZoneState;
+pub use ranges::{RangeMigration, ZoneState};
 pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
-pub use request::Exclusive;
+pub use request::{DirectReclaim, Exclusive, NoReclaim};
 pub use table::Sections;
 pub use types::{
     AllocAtError, AllocError, BlockError, Choice, Chore, Era, ExtFrag, FallbackRequest, FreeError, GfpFlags,

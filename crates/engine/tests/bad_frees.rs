@@ -2,7 +2,9 @@
 
 use crate::common::dump::dump;
 use crate::common::{self, all_switch_sets, geometry, metadata, order, plain_zone, request};
-use freehold::{FreeError, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, Switches, ZoneConfig};
+use freehold::{
+    FreeError, GfpFlags, Memory, Migratetype, NoReclaim, Order, PerCpuSettings, Pfn, Switches, ZoneConfig,
+};
 
 type Machine<'m> = Memory<'m, common::Host>;
 
@@ -15,7 +17,7 @@ struct Case {
 }
 
 fn take(memory: &Machine<'_>, size: u8) -> Pfn {
-    memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, size)).expect("free pages")
+    memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, size), NoReclaim).expect("free pages")
 }
 
 /// Returns a block that is already free. `size` decides whether it is on a per-CPU list.

@@ -6,7 +6,8 @@ use std::thread;
 
 use crate::common::{self, Host, Random, all_free, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
-    AllocAtError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Switches, ZoneConfig,
+    AllocAtError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, Pfn, Switches,
+    ZoneConfig,
 };
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
@@ -64,7 +65,7 @@ fn a_block_inside_a_larger_one_is_taken_and_the_rest_stays_free() {
 fn a_page_on_a_cpus_list_is_drained_and_taken() {
     each_era(|memory, era| {
         let zone = &memory.zones()[0];
-        let pfn = memory.alloc(request(MOVABLE, 0)).expect("free pages");
+        let pfn = memory.alloc(request(MOVABLE, 0), NoReclaim).expect("free pages");
         memory.free(0, pfn, Order::ZERO).expect("allocated");
         assert!(zone.percpu_pages(0) > 0, "{}", era.name());
         memory.alloc_at(pfn, Order::ZERO).unwrap_or_else(|error| panic!("{}: {error}", era.name()));
@@ -72,7 +73,7 @@ fn a_page_on_a_cpus_list_is_drained_and_taken() {
         assert_eq!(zone.free_pages(), PAGES - 1, "{}", era.name());
         // No other request gets the page.
         let mut taken = BTreeSet::from([pfn]);
-        while let Ok(other) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0)) {
+        while let Ok(other) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0), NoReclaim) {
             assert!(taken.insert(other), "{}: {other} twice", era.name());
         }
         assert_eq!(taken.len() as u64, PAGES, "{}", era.name());
@@ -194,7 +195,7 @@ fn one_of_many_callers_gets_the_block() {
                     let mut random = Random::new(round);
                     for _ in 0..20 {
                         let size = order(random.below(3) as u8);
-                        if let Ok(pfn) = memory.alloc(request(MOVABLE, size.get())) {
+                        if let Ok(pfn) = memory.alloc(request(MOVABLE, size.get()), NoReclaim) {
                             memory.free(0, pfn, size).expect("owned");
                         }
                     }

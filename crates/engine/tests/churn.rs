@@ -1,7 +1,7 @@
 //! Random requests with every set of switches. Every invariant holds after every step.
 
 use crate::common::{self, Random, all_free, all_switch_sets, config, metadata, order, zone};
-use freehold::{GfpFlags, Memory, Order, Pfn, Request, Switches, ZoneType};
+use freehold::{GfpFlags, Memory, NoReclaim, Order, Pfn, Request, Switches, ZoneType};
 
 const GFPS: [GfpFlags; 6] = [
     GfpFlags::KERNEL,
@@ -50,7 +50,7 @@ impl Churn<'_, '_> {
     fn allocate(&mut self, cpu: u16) {
         let gfp = GFPS[self.random.below(GFPS.len() as u64) as usize];
         let order = random_order(&mut self.random);
-        if let Ok(pfn) = self.memory.alloc(Request { cpu, node: 0, order, gfp }) {
+        if let Ok(pfn) = self.memory.alloc(Request { cpu, node: 0, order, gfp }, NoReclaim) {
             self.in_use.push((pfn, order));
         }
     }

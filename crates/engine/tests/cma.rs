@@ -1,7 +1,9 @@
 //! CMA pageblocks: only movable requests use them, and use them first if they have most of the free pages.
 
 use crate::common::{self, geometry, listed, metadata, plain_zone, request};
-use freehold::{AllocError, Era, GfpFlags, Memory, Migratetype, Order, PerCpuSettings, Pfn, ZoneConfig};
+use freehold::{
+    AllocError, Era, GfpFlags, Memory, Migratetype, NoReclaim, Order, PerCpuSettings, Pfn, ZoneConfig,
+};
 
 /// Runs with `ordinary` free movable pageblocks of 16 pages, and two CMA pageblocks behind them.
 fn with_cma(era: Era, ordinary: u64, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'_, common::Host>)) {
@@ -22,7 +24,10 @@ fn with_cma(era: Era, ordinary: u64, percpu: PerCpuSettings, act: impl FnOnce(&M
 fn cma_blocks_are_used_first_while_they_hold_more_than_half() {
     for era in Era::ALL {
         with_cma(era, 2, common::NO_LISTS, |memory| {
-            let ask = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2)).expect("free pages").0 >= 0x420;
+            let ask = || {
+                memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2), NoReclaim).expect("free pages").0
+                    >= 0x420
+            };
             let places: Vec<bool> = (0..8).map(|_| ask()).collect();
             // CMA is used only above half of the free pages, so ordinary and CMA blocks alternate.
             let alternating = [false, true, false, true, false, true, false, true];
@@ -39,8 +44,8 @@ fn movable_requests_use_cma_before_other_types() {
         with_cma(era, 3, common::NO_LISTS, |memory| {
             let zone = &memory.zones()[0];
             // The rest of this pageblock is what movable requests could otherwise fall back to.
-            memory.alloc(request(GfpFlags::KERNEL, 0)).expect("free pages");
-            let movable = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0));
+            memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim).expect("free pages");
+            let movable = || memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0), NoReclaim);
             for _ in 0..32 + 32 {
                 movable().expect("free pages");
             }
@@ -55,11 +60,11 @@ fn only_movable_requests_use_cma() {
     for era in Era::ALL {
         with_cma(era, 1, common::NO_LISTS, |memory| {
             for gfp in [GfpFlags::KERNEL, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE] {
-                while memory.alloc(request(gfp | GfpFlags::MEMALLOC, 0)).is_ok() {}
+                while memory.alloc(request(gfp | GfpFlags::MEMALLOC, 0), NoReclaim).is_ok() {}
             }
             assert_eq!(memory.zones()[0].free_pages(), 32, "{}", era.name());
-            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 2)), Err(AllocError::NoMemory));
-            assert!(memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2)).is_ok());
+            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 2), NoReclaim), Err(AllocError::NoMemory));
+            assert!(memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 2), NoReclaim).is_ok());
         });
     }
 }
@@ -70,15 +75,16 @@ fn drained_cma_page_returns_to_its_pageblock() {
     for era in Era::ALL {
         with_cma(era, 1, lists, |memory| {
             let zone = &memory.zones()[0];
-            let pages: Vec<Pfn> =
-                (0..6).map(|_| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0)).expect("free")).collect();
+            let pages: Vec<Pfn> = (0..6)
+                .map(|_| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0), NoReclaim).expect("free"))
+                .collect();
             assert!(pages[0].0 >= 0x410, "{}: CMA holds two thirds", era.name());
             for pfn in pages {
                 memory.free(0, pfn, Order::ZERO).expect("a page in use");
             }
             memory.drain_all();
             assert_eq!(listed(zone, 4, Migratetype::Cma).len(), 2, "{}: whole, and not merged", era.name());
-            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 5)), Err(AllocError::NoMemory));
+            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 5), NoReclaim), Err(AllocError::NoMemory));
         });
     }
 }

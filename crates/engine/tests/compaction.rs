@@ -6,7 +6,7 @@ use crate::common::{
 };
 use crate::embedder::Owner;
 use freehold::{
-    AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks,
+    AllocError, Era, GfpFlags, Memory, NoReclaim, Order, PerCpuSettings, Pfn, Switches, Tunables, Watermarks,
     ZoneConfig, ZoneType,
 };
 
@@ -34,7 +34,7 @@ fn zone_with_marks(pages: u64, marks: u64) -> ZoneConfig {
 /// Fills memory with single movable pages, and frees every page whose number is a multiple of `every`.
 fn scatter(memory: &Memory<'_, Host>, owner: &mut Owner, every: u64) {
     let any_mark = MOVABLE.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
-    while let Ok(pfn) = memory.alloc(request(any_mark, 0)) {
+    while let Ok(pfn) = memory.alloc(request(any_mark, 0), NoReclaim) {
         owner.hold(pfn, Order::ZERO, true);
     }
     let gone: Vec<u64> = owner.in_use.keys().copied().filter(|pfn| pfn % every == 0).collect();
@@ -50,10 +50,10 @@ fn scattered_movable_pages_make_room_for_large_blocks() {
         with_memory(switches, &[zone_with_marks(2000, 20)], (5, 6), |memory| {
             let mut owner = Owner::default();
             scatter(memory, &mut owner, 4);
-            assert!(memory.alloc(request(MOVABLE, 5)).is_err(), "{name}: nothing has merged yet");
+            assert!(memory.alloc(request(MOVABLE, 5), NoReclaim).is_err(), "{name}: nothing has merged yet");
             for number in 0..5 {
                 let gfp = MOVABLE | GfpFlags::COMP;
-                let block = memory.alloc_with(request(gfp, 5), &mut owner);
+                let block = memory.alloc(request(gfp, 5), &mut owner);
                 memory.check().unwrap_or_else(|broken| panic!("{name}, block {number}: {broken}"));
                 owner.hold(block.unwrap_or_else(|_| panic!("{name}, block {number}")), order(5), true);
                 owner.agrees_with(memory, &name);
@@ -82,7 +82,7 @@ fn gfp_flags_limit_reclaim_and_compaction() {
         with_memory(switches, &[zone_with_marks(2000, 20)], (5, 6), |memory| {
             let mut owner = Owner::default();
             scatter(memory, &mut owner, 4);
-            let answer = memory.alloc_with(request(gfp, 5), &mut owner);
+            let answer = memory.alloc(request(gfp, 5), &mut owner);
             assert_eq!(answer.is_ok(), compacts, "{gfp:?}: {:?}", memory.vm_events());
             assert_eq!(memory.vm_events().compact_stall > 0, compacts, "{gfp:?}");
             if !gfp.contains(GfpFlags::DIRECT_RECLAIM) {
@@ -100,7 +100,7 @@ fn immovable_pages_defer_the_next_run() {
         owner.in_use.values_mut().for_each(|in_use| in_use.movable = false);
         let mut scanned = Vec::new();
         for _ in 0..40 {
-            assert_eq!(memory.alloc_with(request(MOVABLE, 5), &mut owner), Err(AllocError::NoMemory));
+            assert_eq!(memory.alloc(request(MOVABLE, 5), &mut owner), Err(AllocError::NoMemory));
             scanned.push(memory.vm_events().compact_migrate_scanned);
         }
         let idle = scanned.windows(2).filter(|pair| pair[0] == pair[1]).count();
@@ -118,7 +118,7 @@ fn play(memory: &Memory<'_, Host>, owner: &mut Owner, seed: u64, context: &str) 
         let movable = random.below(4) > 0;
         if random.below(5) < 3 {
             let gfp = if movable { MOVABLE } else { UNMOVABLE };
-            if let Ok(pfn) = memory.alloc_with(request(gfp, size), owner) {
+            if let Ok(pfn) = memory.alloc(request(gfp, size), &mut *owner) {
                 owner.hold(pfn, order(size), movable);
             }
         } else if let Some(&pfn) =
@@ -165,7 +165,7 @@ fn any_single_move_may_fail() {
                 scatter(memory, &mut owner, 3);
                 let context = format!("{}, move {nth} refused", era.name());
                 for size in [3, 4, 5, 6] {
-                    if let Ok(pfn) = memory.alloc_with(request(MOVABLE, size), &mut owner) {
+                    if let Ok(pfn) = memory.alloc(request(MOVABLE, size), &mut owner) {
                         owner.hold(pfn, order(size), true);
                     }
                     memory.check().unwrap_or_else(|broken| panic!("{context}: {broken}"));
@@ -184,7 +184,7 @@ fn kswapd_reclaims_to_the_high_mark() {
             let zone = &memory.zones()[0];
             let mut owner = Owner { reclaims: true, ..Owner::default() };
             while !memory.is_kswapd_wanted(0) {
-                let pfn = memory.alloc(request(MOVABLE, 0)).expect("above the min mark");
+                let pfn = memory.alloc(request(MOVABLE, 0), NoReclaim).expect("above the min mark");
                 owner.hold(pfn, Order::ZERO, true);
             }
             assert!(zone.free_pages() <= 125, "{}: {}", era.name(), zone.free_pages());
@@ -202,7 +202,7 @@ fn requests_reclaim_directly_without_kswapd() {
     with_memory(Era::Linux6_12.switches(), &[zone_with_marks(500, 50)], (4, 5), |memory| {
         let mut owner = Owner { reclaims: true, ..Owner::default() };
         for _ in 0..2000 {
-            let pfn = memory.alloc_with(request(MOVABLE, 0), &mut owner).expect("there is always page cache");
+            let pfn = memory.alloc(request(MOVABLE, 0), &mut owner).expect("there is always page cache");
             owner.hold(pfn, Order::ZERO, true);
         }
         let events = memory.vm_events();
@@ -219,7 +219,7 @@ fn every_request_returns() {
         for size in [0, 1, 4] {
             with_memory(Era::Freehold.switches(), &[zone], (4, 5), |memory| {
                 let mut answers = 0;
-                while memory.alloc_with(request(gfp, size), &mut ()).is_ok() {
+                while memory.alloc(request(gfp, size), &mut ()).is_ok() {
                     answers += 1;
                 }
                 assert!(answers > 0);
@@ -239,7 +239,7 @@ fn defrag_mode_moves_before_it_mixes() {
                 let mut owner = Owner::default();
                 scatter(memory, &mut owner, 5);
                 for _ in 0..150 {
-                    let pfn = memory.alloc_with(request(UNMOVABLE, 0), &mut owner).expect("a fifth is free");
+                    let pfn = memory.alloc(request(UNMOVABLE, 0), &mut owner).expect("a fifth is free");
                     owner.hold(pfn, Order::ZERO, false);
                     if memory.is_kswapd_wanted(0) {
                         memory.kswapd(0, 0, &mut owner);
@@ -266,7 +266,7 @@ fn extfrag_threshold_prevents_costly_compaction() {
             memory.set_tunables(Tunables { extfrag_threshold, ..Tunables::LINUX });
             let mut owner = Owner::default();
             scatter(memory, &mut owner, 4);
-            let _ = memory.alloc_with(request(MOVABLE, 5), &mut owner);
+            let _ = memory.alloc(request(MOVABLE, 5), &mut owner);
             moved = memory.vm_events().pgmigrate_success;
         });
         moved

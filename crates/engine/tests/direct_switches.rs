@@ -7,7 +7,9 @@ use crate::common::{
     order, plain_zone, request,
 };
 use crate::embedder::Owner;
-use freehold::{Era, GfpFlags, Memory, Migratetype, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig};
+use freehold::{
+    Era, GfpFlags, Memory, Migratetype, NoReclaim, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig,
+};
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
@@ -52,7 +54,9 @@ fn range_freed_in_blocks_bypasses_lists_of_single_pages() {
     for (ranges_freed_in_blocks, listed) in [(true, 0), (false, 16)] {
         let switches = Switches { ranges_freed_in_blocks, ..Era::Linux7_3.switches() };
         with_memory(switches, (64, 4), LONG_LISTS, 0, |memory| {
-            memory.alloc_contig_range(Pfn(0x410), 16, Migratetype::Movable).expect("free pages");
+            memory
+                .alloc_contig_range(Pfn(0x410), 16, Migratetype::Movable, 0, NoReclaim)
+                .expect("free pages");
             memory.free_contig_range(0, Pfn(0x410), 16).expect("pages in use");
             assert_eq!(memory.zones()[0].percpu_pages(0), listed);
         });
@@ -66,7 +70,7 @@ fn refused_range_keeps_isolation_of_another_caller() {
         with_memory(switches, (64, 4), NO_LISTS, 0, |memory| {
             let zone = &memory.zones()[0];
             zone.isolate_block(Pfn(0x410)).expect("a free pageblock");
-            assert!(memory.alloc_contig_range(Pfn(0x410), 16, Migratetype::Movable).is_err());
+            assert!(memory.alloc_contig_range(Pfn(0x410), 16, Migratetype::Movable, 0, NoReclaim).is_err());
             assert_eq!(listed(zone, 4, Migratetype::Isolate).len(), isolated);
         });
     }
@@ -80,7 +84,7 @@ fn bulk_watermark_check_counts_missing_pages() {
             // 18 pages are free and the watermark is 10: it leaves room for 2 missing pages, but not for 16.
             let mut pages = [None; 16];
             for place in &mut pages[..14] {
-                *place = Some(memory.alloc(request(MOVABLE, 0)).expect("a free page"));
+                *place = Some(memory.alloc(request(MOVABLE, 0), NoReclaim).expect("a free page"));
             }
             assert_eq!(memory.alloc_bulk(request(MOVABLE, 0), &mut pages), filled);
         });
@@ -92,7 +96,7 @@ fn large_orders_have_lists_only_if_switched_on() {
     for (percpu_large_orders, listed) in [(true, 16), (false, 0)] {
         let switches = Switches { percpu_large_orders, ..Era::Freehold.switches() };
         with_memory(switches, (64, 5), LONG_LISTS, 0, |memory| {
-            let block = memory.alloc(request(MOVABLE, 4)).expect("a free block");
+            let block = memory.alloc(request(MOVABLE, 4), NoReclaim).expect("a free block");
             memory.drain_all();
             memory.free(0, block, order(4)).expect("a block in use");
             assert_eq!(memory.zones()[0].percpu_pages(0), listed);
@@ -108,7 +112,7 @@ fn every_second(
     (size, movable): (u8, bool),
 ) {
     let any_mark = gfp.difference(GfpFlags::RECLAIM) | GfpFlags::MEMALLOC;
-    while let Ok(pfn) = memory.alloc(request(any_mark, size)) {
+    while let Ok(pfn) = memory.alloc(request(any_mark, size), NoReclaim) {
         owner.hold(pfn, order(size), movable);
     }
     let gone: Vec<u64> = owner.in_use.keys().copied().filter(|pfn| (pfn >> size) % 2 == 0).collect();
@@ -125,7 +129,7 @@ fn large_blocks_move_only_if_switched_on() {
             let mut owner = Owner::default();
             every_second(memory, &mut owner, MOVABLE, (2, true));
             let gfp = MOVABLE | GfpFlags::COMP;
-            let block = memory.alloc_with(request(gfp, 5), &mut owner);
+            let block = memory.alloc(request(gfp, 5), &mut owner);
             assert_eq!(block.is_ok(), compacts_large_blocks, "{:?}", memory.vm_events());
             assert_eq!(owner.moves > 0, compacts_large_blocks);
         });
@@ -140,7 +144,7 @@ fn compaction_starts_only_with_pages_for_the_free_scanner() {
             // Half of memory is free, all of it in unmovable pageblocks.
             let mut owner = Owner::default();
             every_second(memory, &mut owner, GfpFlags::KERNEL, (0, false));
-            assert!(memory.alloc_with(request(GfpFlags::KERNEL, 5), &mut owner).is_err());
+            assert!(memory.alloc(request(GfpFlags::KERNEL, 5), &mut owner).is_err());
             let scanned = memory.vm_events().compact_migrate_scanned;
             assert_eq!(scanned == 0, suits_by_counts, "{scanned} pages scanned");
         });

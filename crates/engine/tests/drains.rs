@@ -1,7 +1,7 @@
 //! The condition under which a request that finds no block drains the CPUs' lists.
 
 use crate::common::{self, LONG_LISTS, Random, all_free, geometry, metadata, order, plain_zone, request};
-use freehold::{Era, GfpFlags, Memory, Pfn, Request, Switches, ZoneConfig};
+use freehold::{Era, GfpFlags, Memory, NoReclaim, Pfn, Request, Switches, ZoneConfig};
 
 const WAITS: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
 
@@ -11,7 +11,7 @@ fn all_in_use(switches: Switches, act: impl FnOnce(&Memory<'_, common::Host>)) {
     let config = geometry(&zones, switches, 4, 4);
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
-    while memory.alloc(request(WAITS, 0)).is_ok() {}
+    while memory.alloc(request(WAITS, 0), NoReclaim).is_ok() {}
     memory.drain_all();
     assert_eq!(memory.zones()[0].free_pages(), 0);
     act(&memory);
@@ -33,7 +33,7 @@ fn no_drain_if_lists_cannot_merge_into_a_block() {
         all_in_use(switches, |memory| {
             free(memory, 0, [0x401, 0x402, 0x404]);
             free(memory, 1, [0x407]);
-            assert!(memory.alloc(request(WAITS, 1)).is_err(), "no two free pages are buddies");
+            assert!(memory.alloc(request(WAITS, 1), NoReclaim).is_err(), "no two free pages are buddies");
             assert_eq!(on_lists(memory), kept);
         });
     }
@@ -48,7 +48,7 @@ fn drain_if_lists_can_merge_into_a_block() {
             memory.drain_all();
             free(memory, 0, [0x408, 0x40b]);
             free(memory, 1, [0x40a]);
-            assert_eq!(memory.alloc(request(WAITS, 2)), Ok(Pfn(0x408)), "{}", era.name());
+            assert_eq!(memory.alloc(request(WAITS, 2), NoReclaim), Ok(Pfn(0x408)), "{}", era.name());
         });
     }
 }
@@ -68,7 +68,7 @@ fn failed_request_also_fails_after_a_drain() {
                     continue;
                 }
                 let size = random.below(5) as u8;
-                let ask = |gfp| memory.alloc(Request { cpu, ..request(gfp, size) });
+                let ask = |gfp| memory.alloc(Request { cpu, ..request(gfp, size) }, NoReclaim);
                 if let Ok(pfn) = ask(WAITS) {
                     in_use.push((pfn, size));
                     continue;

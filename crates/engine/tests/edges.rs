@@ -2,8 +2,8 @@
 
 use crate::common::{self, Host, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
-    AllocError, Era, GfpFlags, Memory, Order, PerCpuSettings, PerCpuState, Pfn, SetupError, Watermarks,
-    ZoneConfig, ZoneState, required_bytes,
+    AllocError, Era, GfpFlags, Memory, NoReclaim, Order, PerCpuSettings, PerCpuState, Pfn, SetupError,
+    Watermarks, ZoneConfig, ZoneState, required_bytes,
 };
 
 const MOST: Watermarks = Watermarks { min: u64::MAX, low: u64::MAX, high: u64::MAX };
@@ -42,7 +42,7 @@ fn huge_watermarks_refuse_requests() {
             let zone = &memory.zones()[0];
             zone.set_watermark_boost_factor(u32::MAX);
             let gfps = [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::GFP_ATOMIC];
-            let ask = |gfp: GfpFlags, size| memory.alloc(request(gfp, size));
+            let ask = |gfp: GfpFlags, size| memory.alloc(request(gfp, size), NoReclaim);
             for size in [0, 2, 5] {
                 for gfp in gfps {
                     assert_eq!(ask(gfp, size), Err(AllocError::NoMemory), "{}: {gfp:?}", era.name());
@@ -87,7 +87,7 @@ fn any_percpu_settings_are_accepted() {
                         last_free_was_high_order: true,
                     };
                     zone.restore_percpu_state(0, state);
-                    let ask = |size| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, size));
+                    let ask = |size| memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, size), NoReclaim);
                     let found: Vec<_> = [0, 0, 1, 3, 0].map(|size| (size, ask(size))).into();
                     for (size, pfn) in found {
                         memory.free(0, pfn.expect("free pages"), order(size)).expect("in use");
@@ -99,7 +99,7 @@ fn any_percpu_settings_are_accepted() {
         memory.drain_all();
         memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
         assert_eq!(zone.free_pages(), 256);
-        assert!(memory.alloc(request(GfpFlags::KERNEL, Order::ZERO.get())).is_ok());
+        assert!(memory.alloc(request(GfpFlags::KERNEL, Order::ZERO.get()), NoReclaim).is_ok());
     }
 }
 

@@ -4,7 +4,9 @@ use std::thread;
 use std::time::Duration;
 
 use crate::common::*;
-use freehold::{AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, Order, Pfn, Request, ZoneType};
+use freehold::{
+    AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, NoReclaim, Order, Pfn, Request, ZoneType,
+};
 
 /// Every request is made on two machines: with locks, and through an owner.
 #[test]
@@ -24,7 +26,7 @@ fn exclusive_owner_matches_calls_with_locks() {
                     [random.below(3) as usize];
                 let size = [0, 0, 0, 0, 1, 3, 4, 9][random.below(8) as usize];
                 let request = Request { cpu: 1, node: 0, order: order(size), gfp };
-                let answer = shared.alloc(request);
+                let answer = shared.alloc(request, NoReclaim);
                 assert_eq!(owner.alloc(request), answer, "{} step {step}", era.name());
                 in_use.extend(answer.ok().map(|pfn| (pfn, order(size))));
             } else {
@@ -100,7 +102,7 @@ fn batches_match_single_calls() {
                 let gfp = gfp[random.below(3) as usize];
                 let request = Request { cpu: 1, node: 0, order: size, gfp };
                 let mut places = vec![None; random.below(200 >> (size.get() / 2)) as usize + 1];
-                let filled = other.alloc_many(request, &mut places);
+                let filled = other.alloc_batch(request, &mut places);
                 let answers: Vec<_> = (0..filled).map(|_| one.alloc(request).ok()).collect();
                 assert_eq!(places[..filled], answers, "{seed}");
                 if filled < places.len() {
@@ -119,12 +121,12 @@ fn batches_match_single_calls() {
                     chosen.extend(goes.then_some(pfn));
                     !goes
                 });
-                assert_eq!(other.free_many(size, &chosen), Ok(()), "{seed}");
+                assert_eq!(other.free_batch(size, &chosen), Ok(()), "{seed}");
                 for &pfn in &chosen {
                     assert_eq!(one.free(pfn, size), Ok(()), "{seed}");
                 }
                 if let Some(&again) = chosen.first() {
-                    assert_eq!(other.free_many(size, &[again]), Err((0, FreeError::AlreadyFree)), "{seed}");
+                    assert_eq!(other.free_batch(size, &[again]), Err((0, FreeError::AlreadyFree)), "{seed}");
                 }
             }
             if step % 100 == 0 {
@@ -149,22 +151,22 @@ fn batch_stops_at_the_first_bad_block() {
     let mut owner = memory.exclusive(0).expect("a CPU");
     let request = Request { cpu: 0, node: 0, order: order(5), gfp: GfpFlags::KERNEL };
     let mut places = [None; 9];
-    assert_eq!(owner.alloc_many(request, &mut places), 9);
+    assert_eq!(owner.alloc_batch(request, &mut places), 9);
     let mut blocks: Vec<Pfn> = places.into_iter().flatten().collect();
     blocks.insert(4, Pfn(1));
-    assert_eq!(owner.free_many(order(5), &blocks), Err((4, FreeError::OutsideZones)));
+    assert_eq!(owner.free_batch(order(5), &blocks), Err((4, FreeError::OutsideZones)));
     blocks.drain(..5);
-    assert_eq!(owner.free_many(order(4), &blocks), Err((0, FreeError::WrongOrder { allocated: order(5) })));
+    assert_eq!(owner.free_batch(order(4), &blocks), Err((0, FreeError::WrongOrder { allocated: order(5) })));
     blocks.push(blocks[0]);
     blocks.extend(owner.alloc(request));
-    assert_eq!(owner.free_many(order(5), &blocks), Err((5, FreeError::AlreadyFree)));
-    assert_eq!(owner.free_many(order(5), &blocks[6..]), Ok(()));
+    assert_eq!(owner.free_batch(order(5), &blocks), Err((5, FreeError::AlreadyFree)));
+    assert_eq!(owner.free_batch(order(5), &blocks[6..]), Ok(()));
     // The block behind a run is already free.
     let mut three = [None; 3];
-    assert_eq!(owner.alloc_many(request, &mut three), 3);
+    assert_eq!(owner.alloc_batch(request, &mut three), 3);
     let three: Vec<Pfn> = three.into_iter().flatten().collect();
     assert_eq!(owner.free(three[2], order(5)), Ok(()));
-    assert_eq!(owner.free_many(order(5), &three), Err((2, FreeError::AlreadyFree)));
+    assert_eq!(owner.free_batch(order(5), &three), Err((2, FreeError::AlreadyFree)));
     drop(owner);
     memory.check().expect("every invariant holds");
 }
@@ -183,7 +185,7 @@ fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
         owner.free(pfn, Order::ZERO).expect("allocated");
         let mut in_use = Vec::new();
         for cpu in [0, 1] {
-            while let Ok(pfn) = memory.alloc(Request { cpu, gfp: GfpFlags::NOWAIT, ..kept }) {
+            while let Ok(pfn) = memory.alloc(Request { cpu, gfp: GfpFlags::NOWAIT, ..kept }, NoReclaim) {
                 in_use.push((cpu, pfn));
             }
         }
@@ -211,9 +213,11 @@ fn a_request_that_may_wait_waits_for_an_owner_until_it_pauses() {
         let pfn = owner.alloc(kept).expect("free pages");
         owner.free(pfn, Order::ZERO).expect("allocated");
         let other = Request { cpu: 1, ..kept };
-        while memory.alloc(Request { gfp: GfpFlags::NOWAIT | GfpFlags::MEMALLOC, ..other }).is_ok() {}
+        while memory.alloc(Request { gfp: GfpFlags::NOWAIT | GfpFlags::MEMALLOC, ..other }, NoReclaim).is_ok()
+        {
+        }
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| memory.alloc(other));
+            let waiting = scope.spawn(|| memory.alloc(other, NoReclaim));
             thread::sleep(Duration::from_millis(30));
             assert!(!waiting.is_finished(), "{}: the owner has not paused", era.name());
             while !waiting.is_finished() {

@@ -4,7 +4,9 @@ use crate::common::dump::dump;
 use crate::common::{
     self, Random, all_free, all_switch_sets, geometry, metadata, order, plain_zone, request,
 };
-use freehold::{AllocError, GfpFlags, Memory, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig};
+use freehold::{
+    AllocError, GfpFlags, Memory, NoReclaim, Order, PerCpuSettings, Pfn, Switches, Watermarks, ZoneConfig,
+};
 
 const GFPS: [GfpFlags; 3] =
     [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL.union(GfpFlags::RECLAIMABLE)];
@@ -40,7 +42,7 @@ fn play(memory: &Memory<'_, common::Host>, context: &str) {
     let mut in_use: Vec<(Pfn, Order)> = Vec::new();
     let mut failures = 0;
     for (gfp, size) in script() {
-        match memory.alloc(request(gfp, size)) {
+        match memory.alloc(request(gfp, size), NoReclaim) {
             Ok(pfn) => in_use.push((pfn, order(size))),
             Err(error) => {
                 assert_eq!(error, AllocError::NoMemory, "{context}");
@@ -74,11 +76,15 @@ fn any_request_of_a_script_may_fail() {
 fn a_refused_request_changes_no_list() {
     for (name, switches) in all_switch_sets() {
         limited(switches, 40, common::NO_LISTS, |memory| {
-            while memory.alloc(request(GfpFlags::KERNEL, 0)).is_ok() {}
+            while memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim).is_ok() {}
             let before = dump(memory).0;
             for size in 0..=5 {
                 for gfp in GFPS {
-                    assert_eq!(memory.alloc(request(gfp, size)), Err(AllocError::NoMemory), "{name}");
+                    assert_eq!(
+                        memory.alloc(request(gfp, size), NoReclaim),
+                        Err(AllocError::NoMemory),
+                        "{name}"
+                    );
                 }
             }
             assert_eq!(dump(memory).0, before, "{name}");
@@ -96,14 +102,19 @@ fn early_failure_matches_slow_path_failure() {
             for flags in [gfp, gfp | slow_path] {
                 limited(switches, 201, common::NO_LISTS, |memory| {
                     // Only single pages are free. The buddy of each is in use.
-                    let pages: Vec<Pfn> = std::iter::from_fn(|| memory.alloc(request(gfp, 0)).ok()).collect();
+                    let pages: Vec<Pfn> =
+                        std::iter::from_fn(|| memory.alloc(request(gfp, 0), NoReclaim).ok()).collect();
                     for &pfn in pages.iter().filter(|pfn| pfn.0.is_multiple_of(2)) {
                         memory.free(0, pfn, order(0)).expect("in use");
                     }
                     let zone = &memory.zones()[0];
                     zone.take_kswapd_wake();
                     zone.restore_state(freehold::ZoneState::default());
-                    assert_eq!(memory.alloc(request(flags, 4)), Err(AllocError::NoMemory), "{name}");
+                    assert_eq!(
+                        memory.alloc(request(flags, 4), NoReclaim),
+                        Err(AllocError::NoMemory),
+                        "{name}"
+                    );
                     left.push((dump(memory), zone.state(), zone.take_kswapd_wake()));
                 });
             }
@@ -115,8 +126,8 @@ fn early_failure_matches_slow_path_failure() {
 #[test]
 fn invalid_requests_return_their_error() {
     limited(freehold::Era::Freehold.switches(), 40, common::NO_LISTS, |memory| {
-        assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 6)), Err(AllocError::OrderTooLarge));
+        assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 6), NoReclaim), Err(AllocError::OrderTooLarge));
         let elsewhere = freehold::Request { cpu: 2, ..request(GfpFlags::KERNEL, 0) };
-        assert_eq!(memory.alloc(elsewhere), Err(AllocError::NoSuchCpu));
+        assert_eq!(memory.alloc(elsewhere, NoReclaim), Err(AllocError::NoSuchCpu));
     });
 }

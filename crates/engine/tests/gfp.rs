@@ -2,8 +2,8 @@
 
 use crate::common::{Host, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
-    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Reclaimed, Relocate, Request,
-    ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,
+    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, Pfn, Reclaimed, Relocate,
+    Request, ShrinkControl, Shrinker, Switches, Watermarks, ZoneConfig, ZoneType,
 };
 
 /// The pages of the zone and, in `MIN`, its min watermark.
@@ -25,7 +25,7 @@ fn with_memory(zones: &[ZoneConfig], switches: Switches, act: impl FnOnce(&Memor
 fn pages_left(switches: Switches, gfp: GfpFlags) -> u64 {
     let mut left = 0;
     with_memory(&[zone(ZoneType::Normal, 0x400)], switches, |memory| {
-        while memory.alloc(request(gfp, 0)).is_ok() {}
+        while memory.alloc(request(gfp, 0), NoReclaim).is_ok() {}
         left = memory.zones()[0].free_pages();
     });
     left
@@ -93,10 +93,10 @@ impl Relocate for CountingShrinker {
 fn noretry_limits_rounds_and_nofail_makes_a_last_attempt() {
     for era in Era::ALL {
         with_memory(&[zone(ZoneType::Normal, 0x400)], era.switches(), |memory| {
-            while memory.alloc(request(GfpFlags::KERNEL, 0)).is_ok() {}
+            while memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim).is_ok() {}
             let ask = |gfp| {
                 let mut shrinker = CountingShrinker::default();
-                let answer = memory.alloc_with(request(GfpFlags::KERNEL | gfp, 0), &mut shrinker);
+                let answer = memory.alloc(request(GfpFlags::KERNEL | gfp, 0), &mut shrinker);
                 (answer.is_ok(), shrinker.0)
             };
             let (answered, once) = ask(GfpFlags::NORETRY);
@@ -114,8 +114,8 @@ fn thisnode_fails_if_the_node_lacks_the_zone() {
     let zones = [ZoneConfig { node: 1, ..zone(ZoneType::Normal, 0x400) }, zone(ZoneType::Dma, 0x10)];
     with_memory(&zones, Era::Freehold.switches(), |memory| {
         let far = Request { cpu: 0, node: 1, order: order(0), gfp: GfpFlags::KERNEL | GfpFlags::DMA };
-        assert!(memory.alloc(far).is_ok(), "another node has the zone");
+        assert!(memory.alloc(far, NoReclaim).is_ok(), "another node has the zone");
         let near = Request { gfp: far.gfp | GfpFlags::THISNODE, ..far };
-        assert_eq!(memory.alloc(near), Err(AllocError::NoMemory));
+        assert_eq!(memory.alloc(near, NoReclaim), Err(AllocError::NoMemory));
     });
 }

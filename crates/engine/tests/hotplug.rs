@@ -9,8 +9,8 @@ use crate::common::{
     self, Host, Random, all_free, config, geometry, listed, metadata, order, plain_zone, request,
 };
 use freehold::{
-    AllocError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn,
-    Relocate, Request, SetupError, Watermarks, ZoneConfig,
+    AllocError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order,
+    Pfn, Relocate, Request, SetupError, Watermarks, ZoneConfig,
 };
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
@@ -27,7 +27,7 @@ struct Owner {
 
 impl Owner {
     fn get(&mut self, memory: &Memory<'_, Host>, gfp: GfpFlags, size: u8) -> Option<Pfn> {
-        let pfn = memory.alloc(request(gfp, size)).ok()?;
+        let pfn = memory.alloc(request(gfp, size), NoReclaim).ok()?;
         assert_eq!(self.in_use.insert(pfn.0, order(size)), None);
         Some(pfn)
     }
@@ -71,13 +71,13 @@ fn each_era(blocks: u64, act: impl Fn(&Memory<'_, Host>, Era)) {
 fn no_request_gets_isolated_pages_after_a_drain() {
     each_era(4, |memory, era| {
         let zone = &memory.zones()[0];
-        let pfn = memory.alloc(request(MOVABLE, 0)).expect("free pages");
+        let pfn = memory.alloc(request(MOVABLE, 0), NoReclaim).expect("free pages");
         memory.free(0, pfn, Order::ZERO).expect("allocated");
         assert!(zone.percpu_pages(0) > 0, "{}", era.name());
         zone.isolate_block(pfn).expect("movable");
         zone.drain_all();
         let inside = |at: Pfn| at.0 & !15 == pfn.0 & !15;
-        while let Ok(other) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0)) {
+        while let Ok(other) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0), NoReclaim) {
             assert!(!inside(other), "{}: {other} is isolated", era.name());
         }
         memory.offline_isolated(Pfn(pfn.0 & !15), 16, 0, &mut ()).expect("empty");
@@ -132,7 +132,7 @@ fn failed_offline_changes_nothing() {
         assert_eq!(memory.offline_range(Pfn(0x400), 16, 9, &mut owner), Err(BlockError::NoSuchCpu));
         assert_eq!(memory.offline_isolated(Pfn(0x400), 16, 0, &mut owner), Err(BlockError::WrongState));
         // The embedder does not know this page, so it does not move it.
-        let lonely = memory.alloc(request(MOVABLE, 0)).expect("free pages");
+        let lonely = memory.alloc(request(MOVABLE, 0), NoReclaim).expect("free pages");
         let block = lonely.0 & !15;
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::Unmovable));
         owner.in_use.insert(lonely.0, Order::ZERO);
@@ -141,7 +141,7 @@ fn failed_offline_changes_nothing() {
         owner.refuses = false;
         // The page has no other place: all other pages are in use as well.
         let mut rest = Vec::new();
-        while let Ok(pfn) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0)) {
+        while let Ok(pfn) = memory.alloc(request(MOVABLE | GfpFlags::MEMALLOC, 0), NoReclaim) {
             rest.push(pfn);
         }
         assert_eq!(offline(&mut owner, block, 16), Err(BlockError::NoRoom));
@@ -165,9 +165,9 @@ fn the_isolation_of_another_caller_survives_a_failure() {
         for (start, pages) in [(0x400, 64), (0x410, 16), (0x400, 32), (0x410, 32)] {
             assert_eq!(memory.offline_range(Pfn(start), pages, 0, &mut ()), wrong);
             let kind = Migratetype::Movable;
-            assert_eq!(memory.alloc_contig_range_with(Pfn(start), pages, kind, 0, &mut ()), wrong);
+            assert_eq!(memory.alloc_contig_range(Pfn(start), pages, kind, 0, &mut ()), wrong);
             if era == Era::Freehold {
-                assert_eq!(memory.alloc_contig_range(Pfn(start), pages, kind), wrong);
+                assert_eq!(memory.alloc_contig_range(Pfn(start), pages, kind, 0, NoReclaim), wrong);
             }
             let isolated = [0x400, 0x410, 0x420, 0x430].map(is_isolated);
             assert_eq!(isolated, [false, true, false, false], "{}", era.name());
@@ -184,7 +184,7 @@ fn offline_keeps_an_isolated_neighbour() {
     each_era(4, |memory, era| {
         let zone = &memory.zones()[0];
         // Both halves of a block of two pageblocks are isolated: free isolated neighbours merge.
-        let pfn = memory.alloc(request(MOVABLE, 5)).expect("free pages");
+        let pfn = memory.alloc(request(MOVABLE, 5), NoReclaim).expect("free pages");
         let upper = pfn.add(16);
         zone.isolate_block(pfn).expect("movable");
         zone.isolate_block(upper).expect("movable");
@@ -224,10 +224,10 @@ fn a_zone_without_memory_grows_within_its_span() {
     let memory = Memory::<Host>::new(&config, &mut bytes).expect("valid");
     memory.zones()[0].add_free(Pfn(0x400), 64).expect("absent frames");
     let there = Request { node: 1, ..request(MOVABLE | GfpFlags::THISNODE, 0) };
-    assert_eq!(memory.alloc(there), Err(AllocError::NoMemory));
+    assert_eq!(memory.alloc(there, NoReclaim), Err(AllocError::NoMemory));
     assert_eq!(memory.zones()[1].present_pages(), 0);
     memory.online_range(Pfn(0x810), 32).expect("absent");
-    assert!((0x810..0x830).contains(&memory.alloc(there).expect("memory").0));
+    assert!((0x810..0x830).contains(&memory.alloc(there, NoReclaim).expect("memory").0));
     assert_eq!(memory.online_range(Pfn(0x830), 32), Err(SetupError::EmptyZone), "beyond the span");
     memory.check().expect("intact");
 }
@@ -244,7 +244,7 @@ fn contiguous_range_moves_pages_in_use() {
             let contents: Vec<Order> = owner.in_use.values().copied().collect();
             let kind = Migratetype::Movable;
             let range = Pfn(start)..Pfn(start + pages);
-            memory.alloc_contig_range_with(range.start, pages, kind, 0, &mut owner).expect("movable");
+            memory.alloc_contig_range(range.start, pages, kind, 0, &mut owner).expect("movable");
             let mut now: Vec<Order> = owner.in_use.values().copied().collect();
             let mut before = contents;
             now.sort();
@@ -288,9 +288,9 @@ fn contiguous_range_must_have_one_type() {
         zone.add_free(Pfn(0x400), 64).expect("absent frames");
         let types = || [0x400, 0x410, 0x420, 0x430].map(|pfn| zone.block_type(Pfn(pfn)).expect("inside"));
         let before = types();
-        let with = |start, pages, kind| memory.alloc_contig_range_with(Pfn(start), pages, kind, 0, &mut ());
+        let with = |start, pages, kind| memory.alloc_contig_range(Pfn(start), pages, kind, 0, &mut ());
         let strictly = era == Era::Freehold;
-        let plain = |start, pages, kind| memory.alloc_contig_range(Pfn(start), pages, kind);
+        let plain = |start, pages, kind| memory.alloc_contig_range(Pfn(start), pages, kind, 0, NoReclaim);
         for (start, pages) in [(0x410, 32), (0x400, 16), (0x41f, 2)] {
             assert_eq!(with(start, pages, Migratetype::Cma), Err(BlockError::WrongType), "{}", era.name());
             if strictly {
@@ -390,7 +390,7 @@ fn allocate(memory: &Memory<'_, Host>, cpu: u16, in_use: &Mutex<BTreeMap<u64, Or
         let ask = Request { cpu, order: size, ..request(MOVABLE, 0) };
         let some = in_use.lock().expect("no panic").len() as u64;
         if random.below(180) > some {
-            let Ok(pfn) = memory.alloc(ask) else { continue };
+            let Ok(pfn) = memory.alloc(ask, NoReclaim) else { continue };
             assert_ne!(pfn.0 & !15, 0x400, "{pfn} is out of service");
             let before = in_use.lock().expect("no panic").insert(pfn.0, size);
             assert_eq!(before, None, "{pfn} was given twice");
@@ -449,12 +449,12 @@ fn ranges_come_and_go_while_threads_allocate() {
                 let start = start.add(random.below(16));
                 let pages = 1 + random.below(20);
                 let kind = Migratetype::Movable;
-                if memory.alloc_contig_range_with(start, pages, kind, 2, &mut sharing).is_ok() {
+                if memory.alloc_contig_range(start, pages, kind, 2, &mut sharing).is_ok() {
                     done[1] += 1;
                     memory.free_contig_range(2, start, pages).expect("a contiguous range");
                 }
                 sharing.let_go();
-                if memory.alloc_contig_range(start, pages, kind).is_ok() {
+                if memory.alloc_contig_range(start, pages, kind, 0, NoReclaim).is_ok() {
                     done[2] += 1;
                     memory.free_contig_range(2, start, pages).expect("a contiguous range");
                 }

@@ -10,8 +10,8 @@ use std::thread;
 
 use common::{Random, geometry, order, plain_zone};
 use freehold::{
-    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Platform, Request, ZoneConfig, ZoneType,
-    required_bytes,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, Pfn, Platform, Request, ZoneConfig,
+    ZoneType, required_bytes,
 };
 
 /// An action that runs before a lock of a kind is taken, and how often locks of this kind are taken before that.
@@ -113,7 +113,7 @@ fn a_free_during_an_isolation_leaves_no_page_on_a_list() {
         for size in [0, 1, 3] {
             on_a_machine::<Interruptible>(era, |memory| {
                 let zone = &memory.zones()[0];
-                let mut pfn = memory.alloc(request(size)).expect("free pages");
+                let mut pfn = memory.alloc(request(size), NoReclaim).expect("free pages");
                 memory.drain_all();
                 for skip in 0..3 {
                     before(Name::PerCpu, skip, || {
@@ -125,7 +125,7 @@ fn a_free_during_an_isolation_leaves_no_page_on_a_list() {
                         assert_eq!(zone.percpu_pages(0), 0, "{}: {size}, {skip}", era.name());
                         zone.unisolate_block(pfn).expect("isolated");
                     }
-                    pfn = memory.alloc(request(size)).expect("free pages");
+                    pfn = memory.alloc(request(size), NoReclaim).expect("free pages");
                     memory.drain_all();
                 }
                 memory.free(0, pfn, order(size)).expect("allocated");
@@ -141,13 +141,13 @@ fn range_is_found_and_taken_in_one_lock_hold() {
             on_a_machine::<Interruptible>(era, |memory| {
                 let zone = &memory.zones()[0];
                 // The range is free. The action frees its neighbour, and the two merge.
-                let block = memory.alloc(request(4)).expect("free pages");
+                let block = memory.alloc(request(4), NoReclaim).expect("free pages");
                 memory.split(block, order(4), Order::ZERO).expect("allocated");
                 memory.free_contig_range(0, block, 15).expect("single pages");
                 memory.drain_all();
                 let last = block.add(15);
                 before(Name::Zone, skip, || memory.free(0, last, Order::ZERO).expect("allocated"));
-                let taken = memory.alloc_contig_range(block.add(12), 3, Migratetype::Movable);
+                let taken = memory.alloc_contig_range(block.add(12), 3, Migratetype::Movable, 0, NoReclaim);
                 assert_eq!(taken, Ok(()), "{}: {skip}", era.name());
                 if NEXT.take().is_some() {
                     memory.free(0, last, Order::ZERO).expect("allocated");
@@ -231,7 +231,7 @@ fn an_owner_of_two_zones_leaves_interrupts_as_they_were() {
         assert!(!ON.get());
         drop(owner);
         assert!(ON.get(), "{}: interrupts are off for good", era.name());
-        let _ = memory.alloc(request(0)).map(|pfn| memory.free(0, pfn, Order::ZERO));
+        let _ = memory.alloc(request(0), NoReclaim).map(|pfn| memory.free(0, pfn, Order::ZERO));
         memory.drain_all();
         memory.check().expect("intact");
         assert!(ON.get(), "{}", era.name());
@@ -359,7 +359,7 @@ fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
                 let size = [0, 0, 0, 1, 3, 5][random.below(6) as usize];
                 let gfp = [GfpFlags::KERNEL, MOVABLE][random.below(2) as usize];
                 let ask = Request { gfp, ..request(size) };
-                in_use.extend(memory.alloc(ask).ok().map(|pfn| (pfn, order(size))));
+                in_use.extend(memory.alloc(ask, NoReclaim).ok().map(|pfn| (pfn, order(size))));
             } else if !in_use.is_empty() {
                 let (pfn, size) = in_use.swap_remove(random.below(in_use.len() as u64) as usize);
                 memory.free(0, pfn, size).expect("in use");
@@ -370,10 +370,10 @@ fn under_signals(memory: &'static Memory<'static, Kernel>, era: Era) {
                 2 => {
                     let mut owner = memory.exclusive(0).expect("a CPU");
                     let mut found = [None; 20];
-                    let filled = owner.alloc_many(request(0), &mut found);
+                    let filled = owner.alloc_batch(request(0), &mut found);
                     owner.pause();
                     let found: Vec<Pfn> = found[..filled].iter().copied().flatten().collect();
-                    owner.free_many(Order::ZERO, &found).expect("in use");
+                    owner.free_batch(Order::ZERO, &found).expect("in use");
                 }
                 _ => {}
             }
@@ -409,7 +409,7 @@ extern "C" fn on_signal(_: libc::c_int) {
             let size = order([0, 0, 1, 0, 4, 3][(number % 6) as usize]);
             let gfp = [GfpFlags::GFP_ATOMIC, GfpFlags::NOWAIT, GfpFlags::NOWAIT | GfpFlags::MOVABLE];
             let ask = Request { order: size, gfp: gfp[(number % 3) as usize], ..request(0) };
-            memory.alloc(ask).map_or(0, |pfn| pfn.0 << 8 | u64::from(size.get()))
+            memory.alloc(ask, NoReclaim).map_or(0, |pfn| pfn.0 << 8 | u64::from(size.get()))
         } else {
             let freed = memory.free(0, Pfn(in_use >> 8), order(in_use as u8));
             if freed.is_ok() { 0 } else { u64::MAX }

@@ -1,7 +1,7 @@
 //! Isolation of pageblocks: types are restored, and blocks across a border are split.
 
 use crate::common::{self, all_free, geometry, listed, metadata, order, plain_zone, request};
-use freehold::{BlockError, Era, GfpFlags, Memory, Migratetype, Order, Pfn};
+use freehold::{BlockError, Era, GfpFlags, Memory, Migratetype, NoReclaim, Order, Pfn};
 
 #[test]
 fn two_isolated_pageblocks_merge_and_get_their_own_types_back() {
@@ -42,7 +42,7 @@ fn isolation_splits_a_larger_free_block() {
         assert_eq!(listed(zone, 9, Migratetype::Movable), [pfn ^ 0x200]);
         assert_eq!(zone.free_pages(), 512);
         memory.check().expect("intact");
-        assert!(memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 10)).is_err());
+        assert!(memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 10), NoReclaim).is_err());
         zone.unisolate_block(Pfn(pfn)).expect("isolated");
         assert_eq!(listed(zone, 10, Migratetype::Movable), [0x400], "whole again");
         memory.check().expect("intact");
@@ -105,7 +105,7 @@ fn a_page_freed_into_an_isolated_block_stays_there() {
         let mut bytes = metadata(&config);
         let memory = all_free(&config, &mut bytes);
         let zone = &memory.zones()[0];
-        let pfn = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0)).expect("free pages");
+        let pfn = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 0), NoReclaim).expect("free pages");
         memory.drain_all();
         zone.isolate_block(pfn).expect("movable");
         memory.free(0, pfn, Order::ZERO).expect("allocated");
@@ -123,7 +123,7 @@ fn drained_block_is_split_by_pageblock() {
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
     let zone = &memory.zones()[0];
-    let listed_block = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 3)).expect("free pages");
+    let listed_block = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 3), NoReclaim).expect("free pages");
     zone.set_percpu_settings(0, common::LONG_LISTS);
     memory.free(0, listed_block, order(3)).expect("in use");
     assert!(zone.percpu_pages(0) >= 8);

@@ -8,8 +8,8 @@ use core::cell::{OnceCell, UnsafeCell};
 use core::mem::{ManuallyDrop, MaybeUninit};
 
 use freehold::{
-    Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request,
-    Sections, Watermarks, ZoneConfig, ZoneType, required_bytes,
+    Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, PerCpuSettings, Pfn,
+    Request, Sections, Watermarks, ZoneConfig, ZoneType, required_bytes,
 };
 use loom::sync::atomic::{AtomicU32, Ordering, fence};
 use loom::sync::{Arc, Mutex, MutexGuard};
@@ -131,7 +131,7 @@ fn all_is_back(memory: &Machine) {
 #[test]
 fn one_of_two_racing_frees_succeeds() {
     check(None, |memory| {
-        let pfn = memory.alloc(request(0)).expect("free pages");
+        let pfn = memory.alloc(request(0), NoReclaim).expect("free pages");
         let other = thread::spawn(move || memory.free(1, pfn, Order::ZERO));
         let mine = memory.free(0, pfn, Order::ZERO);
         let theirs = other.join().expect("no panic");
@@ -147,13 +147,13 @@ fn one_of_racing_owner_and_locked_frees_succeeds() {
     for free in [
         |memory: &Machine, pfn| memory.exclusive(0).expect("a CPU").free(pfn, Order::ZERO),
         |memory: &Machine, pfn| {
-            let freed = memory.exclusive(0).expect("a CPU").free_many(Order::ZERO, &[pfn]);
+            let freed = memory.exclusive(0).expect("a CPU").free_batch(Order::ZERO, &[pfn]);
             freed.map_err(|(_, error)| error)
         },
     ] {
         check(Some(3), move |memory| {
             // The second page takes the fast path, if there is one.
-            let [first, pfn] = [(); 2].map(|()| memory.alloc(request(0)).expect("free pages"));
+            let [first, pfn] = [(); 2].map(|()| memory.alloc(request(0), NoReclaim).expect("free pages"));
             memory.exclusive(0).expect("a CPU").free(first, Order::ZERO).expect("allocated");
             let other = thread::spawn(move || memory.free(1, pfn, Order::ZERO));
             let mine = free(memory, pfn);
@@ -168,10 +168,10 @@ fn one_of_racing_owner_and_locked_frees_succeeds() {
 #[test]
 fn a_cpu_frees_and_allocates_while_another_drains_it() {
     check(None, |memory| {
-        let pfn = memory.alloc(request(0)).expect("free pages");
+        let pfn = memory.alloc(request(0), NoReclaim).expect("free pages");
         let drainer = thread::spawn(move || memory.zones()[0].drain_cpu(0));
         memory.free(0, pfn, Order::ZERO).expect("allocated");
-        let again = memory.alloc(request(0)).expect("free pages");
+        let again = memory.alloc(request(0), NoReclaim).expect("free pages");
         drainer.join().expect("no panic");
         memory.check().expect("intact");
         memory.free(0, again, Order::ZERO).expect("allocated");
@@ -187,7 +187,7 @@ fn a_consistent_reader_never_sees_half_a_hold() {
         let reader = thread::spawn(move || zone.counts_consistent(2));
         // The request splits a block of two pages. In one lock hold, the block leaves its list and a page enters
         // another.
-        let pfn = memory.alloc(Request { order: Order::ZERO, ..request(1) }).expect("free pages");
+        let pfn = memory.alloc(Request { order: Order::ZERO, ..request(1) }, NoReclaim).expect("free pages");
         if let Some(counts) = reader.join().expect("no panic") {
             assert!(counts.totals_agree(), "{counts:?}");
             let movable = [0, 1].map(|order| counts.by_type[order][Migratetype::Movable.index()]);

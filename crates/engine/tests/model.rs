@@ -3,8 +3,8 @@
 use crate::common::{self, Random, metadata, order};
 use crate::naive::{Naive, Settings, TYPES};
 use freehold::{
-    Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Sections, Switch,
-    Switches, Watermarks, Zone, ZoneConfig, ZoneType,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, PerCpuSettings, Pfn, Request, Sections,
+    Switch, Switches, Watermarks, Zone, ZoneConfig, ZoneType,
 };
 
 const KINDS: [(Migratetype, GfpFlags); TYPES] = [
@@ -108,7 +108,7 @@ impl Pair<'_, '_> {
             _ => 0,
         };
         let request = Request { cpu, node: 0, order: order(size), gfp: KINDS[kind].1 };
-        let engine = self.memory.alloc(request).ok();
+        let engine = self.memory.alloc(request, NoReclaim).ok();
         let model = self.model.alloc(usize::from(cpu), size, kind).map(Pfn);
         assert_eq!(engine, model, "{}: {request:?}", self.context);
     }

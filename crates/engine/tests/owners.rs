@@ -5,8 +5,8 @@ use std::thread;
 
 use crate::common::{self, Random, geometry, order, plain_zone};
 use freehold::{
-    Era, Exclusive, GfpFlags, Memory, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Platform, Request,
-    ZoneConfig, required_bytes,
+    Era, Exclusive, GfpFlags, Memory, NoReclaim, Order, OwnersFreeOnce, PerCpuSettings, Pfn, Platform,
+    Request, ZoneConfig, required_bytes,
 };
 
 const START: u64 = 0x403;
@@ -59,7 +59,7 @@ impl Worker<'_> {
     fn single<P: Platform>(&mut self, memory: &Memory<'_, P>) {
         if self.random.below(100) < 52 {
             let request = self.request();
-            if let Ok(pfn) = memory.alloc(request) {
+            if let Ok(pfn) = memory.alloc(request, NoReclaim) {
                 self.got(pfn, request.order);
             }
         } else if let Some((pfn, size)) = self.give() {
@@ -71,7 +71,7 @@ impl Worker<'_> {
         if self.random.below(100) < 52 && self.in_use.len() < 1500 {
             let request = self.request();
             let mut places = vec![None; 1 + self.random.below(80) as usize];
-            owner.alloc_many(request, &mut places);
+            owner.alloc_batch(request, &mut places);
             places.into_iter().flatten().for_each(|pfn| self.got(pfn, request.order));
             return;
         }
@@ -88,7 +88,7 @@ impl Worker<'_> {
             }
             !goes
         });
-        owner.free_many(size, &chosen).expect("blocks in use");
+        owner.free_batch(size, &chosen).expect("blocks in use");
     }
 
     fn bulk<P: Platform>(&mut self, memory: &Memory<'_, P>) {

@@ -1,7 +1,7 @@
 //! The kernel's text formats, byte for byte.
 
 use crate::common::{all_free, config, metadata, order, zone};
-use freehold::{Era, FreeCounts, GfpFlags, Order, PageTypeRows, Request, ZoneType};
+use freehold::{Era, FreeCounts, GfpFlags, NoReclaim, Order, PageTypeRows, Request, ZoneType};
 
 fn pagetypeinfo(era: Era, rows: PageTypeRows) -> String {
     let zones = [zone(ZoneType::Dma, 1, 1023), zone(ZoneType::Normal, 0x1000, 2048)];
@@ -9,7 +9,7 @@ fn pagetypeinfo(era: Era, rows: PageTypeRows) -> String {
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
     let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
-    memory.alloc(request).expect("a page of an empty machine");
+    memory.alloc(request, NoReclaim).expect("a page of an empty machine");
     memory.drain_all();
     let mut text = String::new();
     memory.write_pagetypeinfo(&mut text, rows).expect("writing to a string");

@@ -2,15 +2,15 @@
 
 use crate::common::{self, all_free, config, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
-    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, PerCpuSettings, Pfn, Request, Watermarks,
-    ZoneConfig, ZoneType,
+    AllocError, Era, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, PerCpuSettings, Pfn, Request,
+    Watermarks, ZoneConfig, ZoneType,
 };
 
 const LISTS: PerCpuSettings = PerCpuSettings { batch: 4, high_min: 8, high_max: 8, flush_needs_batch: false };
 
 /// Allocates single pages until a request fails. Returns the number of free pages left.
 fn left_by(memory: &Memory<'_, common::Host>, gfp: GfpFlags) -> u64 {
-    while memory.alloc(request(gfp, 0)).is_ok() {}
+    while memory.alloc(request(gfp, 0), NoReclaim).is_ok() {}
     memory.check().expect("intact");
     memory.zones().iter().map(freehold::Zone::free_pages).sum()
 }
@@ -86,7 +86,9 @@ fn fallback_boosts_watermarks_up_to_a_limit() {
         boosting(factor, |memory| {
             let zone = &memory.zones()[0];
             for boost in boosts {
-                memory.alloc(request(GfpFlags::KERNEL | GfpFlags::MEMALLOC, 1)).expect("free pages");
+                memory
+                    .alloc(request(GfpFlags::KERNEL | GfpFlags::MEMALLOC, 1), NoReclaim)
+                    .expect("free pages");
                 assert_eq!(zone.watermark_boost(), boost, "{factor:?}");
             }
             zone.relax_boost(7);
@@ -99,11 +101,15 @@ fn fallback_boosts_watermarks_up_to_a_limit() {
 fn only_a_request_that_may_wake_kswapd_wakes_it() {
     boosting(None, |memory| {
         let wakes = || memory.request_stats().kswapd_wakes;
-        memory.alloc(request(GfpFlags::DIRECT_RECLAIM | GfpFlags::MEMALLOC, 0)).expect("free pages");
+        memory
+            .alloc(request(GfpFlags::DIRECT_RECLAIM | GfpFlags::MEMALLOC, 0), NoReclaim)
+            .expect("free pages");
         assert_eq!((wakes(), memory.zones()[0].stats().boosts), (0, 1));
-        memory.alloc(request(GfpFlags::KERNEL | GfpFlags::MEMALLOC, 2)).expect("free pages");
+        memory.alloc(request(GfpFlags::KERNEL | GfpFlags::MEMALLOC, 2), NoReclaim).expect("free pages");
         assert_eq!(wakes(), 1, "once for the boost of this request");
-        memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE | GfpFlags::MEMALLOC, 0)).expect("free pages");
+        memory
+            .alloc(request(GfpFlags::HIGHUSER_MOVABLE | GfpFlags::MEMALLOC, 0), NoReclaim)
+            .expect("free pages");
         assert_eq!(wakes(), 1, "and no more without another boost");
     });
 }
@@ -131,7 +137,10 @@ fn atomic_high_order_requests_below_low_reserve_their_pageblock() {
             let zone = &memory.zones()[0];
             let mut in_use = Vec::new();
             while memory.zones()[0].free_pages() > 900 {
-                in_use.push((memory.alloc(request(ATOMIC, 2)).expect("above the atomic mark"), order(2)));
+                in_use.push((
+                    memory.alloc(request(ATOMIC, 2), NoReclaim).expect("above the atomic mark"),
+                    order(2),
+                ));
                 memory.check().expect("intact");
             }
             let reserved = zone.stats().highatomic_reserved;
@@ -156,17 +165,17 @@ fn failing_request_releases_the_atomic_reserve() {
         atomic(era, |memory| {
             let zone = &memory.zones()[0];
             while zone.stats().highatomic_reserved < 2 {
-                let pfn = memory.alloc(request(ATOMIC, 3)).expect("above the atomic mark");
+                let pfn = memory.alloc(request(ATOMIC, 3), NoReclaim).expect("above the atomic mark");
                 if zone.free_pages() > 992 {
                     continue;
                 }
                 memory.free(1, pfn, order(3)).expect("a block in use");
                 memory.drain_all();
-                let _ = memory.alloc(request(ATOMIC, 3));
+                let _ = memory.alloc(request(ATOMIC, 3), NoReclaim);
             }
             memory.drain_all();
             // The order is too large for the free blocks. The second attempt releases all of the reserve.
-            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 5)), Err(AllocError::NoMemory));
+            assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 5), NoReclaim), Err(AllocError::NoMemory));
             memory.check().expect("intact");
             assert!(zone.stats().highatomic_unreserved >= 1, "{}", era.name());
         });
@@ -185,7 +194,7 @@ fn small_zones_reserve_nothing_since_6_8() {
         let mut bytes = metadata(&config);
         let memory = all_free(&config, &mut bytes);
         for _ in 0..12 {
-            let _ = memory.alloc(request(ATOMIC, 2));
+            let _ = memory.alloc(request(ATOMIC, 2), NoReclaim);
         }
         assert!(memory.zones()[0].stats().highatomic_reserved >= reserved, "{}", era.name());
         assert_eq!(memory.zones()[0].stats().highatomic_reserved > 0, reserved > 0, "{}", era.name());
@@ -203,10 +212,10 @@ fn a_request_avoids_mixing_blocks_while_a_lower_zone_can_serve() {
     memory.zones()[1].add_allocated(Pfn(0x1000), order(9), Migratetype::Movable).expect("absent");
     memory.zones()[1].add_allocated(Pfn(0x1200), order(8), Migratetype::Movable).expect("absent");
     memory.zones()[1].add_free(Pfn(0x1300), 256).expect("absent frames");
-    let first = memory.alloc(request(GfpFlags::KERNEL, 0)).expect("free pages");
+    let first = memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim).expect("free pages");
     assert_eq!(first, Pfn(0x400), "claims whole blocks of the lower zone first");
     let only_here = Request { node: 0, ..request(GfpFlags::HIGHUSER_MOVABLE, 0) };
-    assert_eq!(memory.alloc(only_here), Ok(Pfn(0x1300)), "movable ones fit where they are");
+    assert_eq!(memory.alloc(only_here, NoReclaim), Ok(Pfn(0x1300)), "movable ones fit where they are");
     memory.check().expect("intact");
 }
 

@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 
 use crate::common::{Random, config, order, plain_zone, request};
 use freehold::{
-    Choice, Chore, Era, FallbackRequest, GfpFlags, Memory, Migratetype, Offer, Offers, Order, PageblockUse,
-    Pfn, PlacementRule, Platform, Relocate, Switches, ZoneConfig, required_bytes,
+    Choice, Chore, Era, FallbackRequest, GfpFlags, Memory, Migratetype, NoReclaim, Offer, Offers, Order,
+    PageblockUse, Pfn, PlacementRule, Platform, Relocate, Switches, ZoneConfig, required_bytes,
 };
 
 /// The platform of a memory with a rule of type `R`.
@@ -66,7 +66,7 @@ fn answers<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>, seed: u64) -> Vec<Op
                 [GfpFlags::KERNEL, GfpFlags::HIGHUSER_MOVABLE, GfpFlags::KERNEL | GfpFlags::RECLAIMABLE]
                     [random.below(3) as usize];
             let size = [0, 0, 0, 1, 2, 3, 5][random.below(7) as usize];
-            let got = memory.alloc(request(gfp, size)).ok();
+            let got = memory.alloc(request(gfp, size), NoReclaim).ok();
             answers.push(got);
             in_use.extend(got.map(|pfn| (pfn, order(size))));
         } else {
@@ -137,26 +137,26 @@ const AS_ERA: Choose<'_> = &|_| Choice::AsEra;
 /// Fills memory with movable pages, frees some scattered pages, and makes unmovable requests.
 fn pollute<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> Vec<Pfn> {
     let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
-    let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable).ok()).collect();
+    let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable, NoReclaim).ok()).collect();
     assert!(pages.len() as u64 > PAGES / 2, "{}", pages.len());
     for pfn in pages.iter().filter(|pfn| pfn.0 % 16 < 8) {
         memory.free(0, *pfn, Order::ZERO).expect("a page in use");
     }
     memory.drain_all();
-    (0..64).filter_map(|_| memory.alloc(request(GfpFlags::KERNEL, 2)).ok()).collect()
+    (0..64).filter_map(|_| memory.alloc(request(GfpFlags::KERNEL, 2), NoReclaim).ok()).collect()
 }
 
 /// Fills memory with movable pages, frees few of them, and makes unmovable requests. No pageblock can be claimed.
 fn steal_too<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> usize {
     pollute(memory);
     let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
-    while memory.alloc(movable).is_ok() {}
+    while memory.alloc(movable, NoReclaim).is_ok() {}
     let page = memory.zones()[0].start().0 + PAGES / 2;
     let freed =
         (page..page + 4096).step_by(64).filter(|&pfn| memory.free(0, Pfn(pfn), Order::ZERO).is_ok()).count();
     memory.drain_all();
     let gfp = GfpFlags::KERNEL | GfpFlags::RECLAIMABLE;
-    (0..freed).filter(|_| memory.alloc(request(gfp, 0)).is_ok()).count()
+    (0..freed).filter(|_| memory.alloc(request(gfp, 0), NoReclaim).is_ok()).count()
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn tidying_rule_empties_pageblocks() {
     for era in Era::ALL.into_iter().filter(|era| era.switches().hygiene) {
         act(era.switches(), &Emptier, |memory| {
             let movable = request(GfpFlags::HIGHUSER_MOVABLE, 0);
-            let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable).ok()).collect();
+            let pages: Vec<_> = core::iter::from_fn(|| memory.alloc(movable, NoReclaim).ok()).collect();
             // The upper half keeps one page of eight, the lower half seven. The free pages of the lower half come first
             // on the lists.
             let half = memory.zones()[0].start().0 + PAGES / 2;

@@ -9,8 +9,8 @@ use crate::common::{
 use crate::twins::Twins;
 use freehold::{
     AllocAtError, BlockError, Era, FreeError, GfpFlags, Memory, MemoryBuilder, MemoryConfig, Migratetype,
-    Order, Pfn, Reclaimed, Relocate, Request, Sections, SetupError, ShrinkControl, Shrinker, Switches,
-    Watermarks, ZoneConfig, ZoneType, required_bytes,
+    NoReclaim, Order, Pfn, Reclaimed, Relocate, Request, Sections, SetupError, ShrinkControl, Shrinker,
+    Switches, Watermarks, ZoneConfig, ZoneType, required_bytes,
 };
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
@@ -139,7 +139,7 @@ impl Ranges {
                 let pages = 1 + twins.random.below(behind.min(2 * block));
                 let kind = Migratetype::Movable;
                 let taken = self.with_embedders(twins, |memory, mover| {
-                    memory.alloc_contig_range_with(pfn, pages, kind, 0, mover)
+                    memory.alloc_contig_range(pfn, pages, kind, 0, mover)
                 });
                 let pages = if taken.is_ok() { pages } else { 0 };
                 twins.in_use.extend((0..pages).map(|number| (pfn.add(number), Order::ZERO)));
@@ -296,8 +296,13 @@ impl Shifted<'_, '_> {
             1..=6 => {
                 let gfp = if random.below(3) == 0 { GfpFlags::KERNEL } else { MOVABLE };
                 let size = if random.below(4) == 0 { random.below(5) as u8 } else { 0 };
-                let found = self.close.alloc(request(gfp, size));
-                assert_eq!(found.map(apart), self.wide.alloc(request(gfp, size)), "{}", self.context);
+                let found = self.close.alloc(request(gfp, size), NoReclaim);
+                assert_eq!(
+                    found.map(apart),
+                    self.wide.alloc(request(gfp, size), NoReclaim),
+                    "{}",
+                    self.context
+                );
                 self.in_use.extend(found.ok().map(|pfn| (pfn, order(size))));
             }
             _ if self.in_use.is_empty() => {}
@@ -320,8 +325,8 @@ impl Shifted<'_, '_> {
             self.wide.compact_node(0, 0, &mut other);
         } else {
             let wanted = request(MOVABLE, 5);
-            let found = self.close.alloc_with(wanted, &mut one);
-            assert_eq!(found.map(apart), self.wide.alloc_with(wanted, &mut other), "{}", self.context);
+            let found = self.close.alloc(wanted, &mut one);
+            assert_eq!(found.map(apart), self.wide.alloc(wanted, &mut other), "{}", self.context);
             if let Ok(pfn) = found {
                 self.close.free(0, pfn, order(5)).expect("just allocated");
                 self.wide.free(0, apart(pfn), order(5)).expect("just allocated");
@@ -412,7 +417,7 @@ fn distant_banks_are_one_zone() {
     assert_eq!((zone.spanned_pages(), zone.present_pages()), (0x8804_0000 - 0x8_0000, 3 << 18));
     memory.check().expect("invariants");
     let mut in_use = Vec::new();
-    while let Ok(pfn) = memory.alloc(request(MOVABLE, 10)) {
+    while let Ok(pfn) = memory.alloc(request(MOVABLE, 10), NoReclaim) {
         in_use.push(pfn);
     }
     assert_eq!(in_use.len(), 3 << 8);
@@ -500,8 +505,12 @@ fn ranges_across_a_hole_are_refused() {
         let unmovable = Err(BlockError::Unmovable);
         for (start, pages) in [(0x400, 0x80), (0x410, 0x11), (0x41f, 0x42), (0x420, 1), (0x45f, 2)] {
             let at = Pfn(start);
-            assert_eq!(memory.alloc_contig_range(at, pages, kind), unmovable, "{name} {start:#x}");
-            assert_eq!(memory.alloc_contig_range_with(at, pages, kind, 0, &mut ()), unmovable, "{name}");
+            assert_eq!(
+                memory.alloc_contig_range(at, pages, kind, 0, NoReclaim),
+                unmovable,
+                "{name} {start:#x}"
+            );
+            assert_eq!(memory.alloc_contig_range(at, pages, kind, 0, &mut ()), unmovable, "{name}");
             assert_eq!(zone.isolate_range(at, pages), unmovable, "{name} {start:#x}");
             assert_eq!(memory.offline_range(at, pages, 0, &mut ()), unmovable, "{name} {start:#x}");
             assert_eq!(zone.isolated_pageblocks(), 0, "{name} {start:#x}");
@@ -533,14 +542,14 @@ fn single_pages_behind_a_hole_are_freed() {
         let mut owner = memory.exclusive(1).expect("a CPU");
         let mut pages = vec![None; 128];
         assert_eq!(
-            owner.alloc_many(Request { cpu: 1, ..request(MOVABLE, 0) }, &mut pages),
+            owner.alloc_batch(Request { cpu: 1, ..request(MOVABLE, 0) }, &mut pages),
             128,
             "{}",
             era.name()
         );
         let mut pages: Vec<_> = pages.into_iter().flatten().collect();
         pages.sort_unstable();
-        owner.free_many(Order::ZERO, &pages).expect("in use");
+        owner.free_batch(Order::ZERO, &pages).expect("in use");
         assert_eq!(owner.free(Pfn(0x43f), Order::ZERO), Err(FreeError::OutsideZones));
         drop(owner);
         memory.drain_all();

@@ -8,8 +8,8 @@ use std::thread;
 
 use common::{Host, Random, all_free, geometry, metadata, order, plain_zone, request};
 use freehold::{
-    Era, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Reclaimed, Relocate,
-    Request, SetupError, ShrinkControl, Shrinker, StaticMemory, Sysctls, ZoneConfig, ZoneType,
+    Era, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, PerCpuSettings, Pfn, Reclaimed,
+    Relocate, Request, SetupError, ShrinkControl, Shrinker, StaticMemory, Sysctls, ZoneConfig, ZoneType,
     required_bytes,
 };
 
@@ -106,9 +106,11 @@ fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
     let wanted = Request { cpu: owner.random.below(2) as u16, ..request(gfp, owner.random.below(6) as u8) };
     let somewhere = Pfn(START + owner.random.below(PAGES));
     match owner.random.below(16) {
-        0..=3 => owner.in_use.extend(memory.alloc(wanted).ok().map(|pfn| (pfn, wanted.order, gfp))),
+        0..=3 => {
+            owner.in_use.extend(memory.alloc(wanted, NoReclaim).ok().map(|pfn| (pfn, wanted.order, gfp)));
+        }
         4 => {
-            let answer = memory.alloc_with(wanted, owner);
+            let answer = memory.alloc(wanted, &mut *owner);
             owner.in_use.extend(answer.ok().map(|pfn| (pfn, wanted.order, gfp)));
         }
         5..=7 => {
@@ -120,9 +122,9 @@ fn one_call(memory: &Machine<'_>, owner: &mut Owner) {
         8 => {
             let mut lists = memory.exclusive(wanted.cpu).expect("a CPU");
             let mut places = [None; 4];
-            let filled = lists.alloc_many(wanted, &mut places);
+            let filled = lists.alloc_batch(wanted, &mut places);
             let blocks: Vec<Pfn> = places[..filled].iter().flatten().copied().collect();
-            lists.free_many(wanted.order, &blocks).expect("blocks just taken");
+            lists.free_batch(wanted.order, &blocks).expect("blocks just taken");
         }
         9 => {
             let mut places = [None; 5];
@@ -161,7 +163,7 @@ fn two_threads_share_a_small_zone() {
                         for step in 0..STEPS / 5 {
                             let gfp = GFPS[step as usize % 3];
                             let wanted = Request { cpu, ..request(gfp, (step % 3) as u8) };
-                            if let Ok(pfn) = memory.alloc(wanted) {
+                            if let Ok(pfn) = memory.alloc(wanted, NoReclaim) {
                                 memory.free(1 - cpu, pfn, wanted.order).expect("this thread's block");
                             }
                         }
@@ -206,7 +208,7 @@ fn a_static_memory_is_set_up_once() {
     }
     let memory = MEMORY.get().expect("it is set up");
     memory.zones()[0].add_free(Pfn(START), PAGES).expect("free frames");
-    let page = memory.alloc(request(GfpFlags::KERNEL, 0)).expect("a page");
+    let page = memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim).expect("a page");
     memory.free(1, page, Order::ZERO).expect("its page");
     memory.check().expect("the invariants");
 }

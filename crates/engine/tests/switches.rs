@@ -2,7 +2,8 @@
 
 use crate::common::{self, fixed_lists, geometry, listed, metadata, order, plain_zone, request};
 use freehold::{
-    Era, GfpFlags, Memory, Migratetype, PerCpuSettings, Pfn, Request, Switch, Switches, ZoneConfig, ZoneStats,
+    Era, GfpFlags, Memory, Migratetype, NoReclaim, PerCpuSettings, Pfn, Request, Switch, Switches,
+    ZoneConfig, ZoneStats,
 };
 
 const MOVABLE: GfpFlags = GfpFlags::HIGHUSER_MOVABLE;
@@ -24,7 +25,9 @@ fn scarce(switches: Switches, percpu: PerCpuSettings, act: impl FnOnce(&Memory<'
 }
 
 fn unmovable_pages(memory: &Memory<'_, common::Host>, count: usize) -> Vec<u64> {
-    (0..count).map(|_| memory.alloc(request(GfpFlags::KERNEL, 0)).expect("a free page").0).collect()
+    (0..count)
+        .map(|_| memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim).expect("a free page").0)
+        .collect()
 }
 
 #[test]
@@ -125,7 +128,7 @@ fn counts_follow_stolen_and_returned_pages() {
         assert_eq!(unmovable_pages(memory, 2), [0x41a, 0x41b]);
         // The returned page is free again. The next movable request gets it, so that it counts as movable.
         memory.free(0, Pfn(0x41a), order(0)).expect("in use");
-        assert_eq!(memory.alloc(request(MOVABLE, 0)), Ok(Pfn(0x41a)));
+        assert_eq!(memory.alloc(request(MOVABLE, 0), NoReclaim), Ok(Pfn(0x41a)));
         memory.check().expect("intact");
         // Ten of sixteen pages were movable, and four are free. With the stolen page, 4 + 1 of 16 pages suit an
         // unmovable request. After more movable pages return, 8 + 1 do.
@@ -150,7 +153,7 @@ fn counts_miss_pages_reused_from_a_cpus_list() {
             }
             // The pages were freed to the CPU's list of the pageblock's type. Movable requests take them from there.
             for _ in &stolen {
-                memory.alloc(request(MOVABLE, 0)).expect("a page on the list");
+                memory.alloc(request(MOVABLE, 0), NoReclaim).expect("a page on the list");
             }
             memory.drain_all();
             // Six pages are free now. The two reused pages count as neither free nor movable.
@@ -228,7 +231,7 @@ fn a_batched_decay_holds_the_lock_for_one_batch() {
         let mut frees = ZoneStats::default();
         let stats = drained(switches, lists, |memory| {
             assert!(!memory.refresh(0), "the lists were never used");
-            let pages = (0..60).map(|_| memory.alloc(request(MOVABLE, 0)).expect("free pages"));
+            let pages = (0..60).map(|_| memory.alloc(request(MOVABLE, 0), NoReclaim).expect("free pages"));
             for pfn in pages.collect::<Vec<_>>() {
                 memory.free(0, pfn, order(0)).expect("a page in use");
             }
@@ -324,7 +327,9 @@ fn counts_and_batching_do_not_change_results() {
             let switches = switch.set(Era::Linux7_3.switches(), on);
             drained(switches, fixed_lists(4, 12), |memory| {
                 free_in_a_row(memory, 30, 0);
-                let ask = |cpu| memory.alloc(Request { cpu, ..request(MOVABLE, 0) }).expect("free pages");
+                let ask = |cpu| {
+                    memory.alloc(Request { cpu, ..request(MOVABLE, 0) }, NoReclaim).expect("free pages")
+                };
                 answers.push((0..40).map(|number| ask(number % 2)).collect::<Vec<_>>());
             });
         }

@@ -6,7 +6,8 @@ use std::thread;
 
 use crate::common::{self, Random, all_free, geometry, metadata, order, plain_zone};
 use freehold::{
-    Era, FreeError, GfpFlags, Memory, MemoryConfig, Order, PerCpuSettings, Pfn, Request, ZoneConfig,
+    Era, FreeError, GfpFlags, Memory, MemoryConfig, NoReclaim, Order, PerCpuSettings, Pfn, Request,
+    ZoneConfig,
 };
 
 type Machine<'m> = Memory<'m, common::Host>;
@@ -61,7 +62,7 @@ fn work(memory: &Machine<'_>, owners: &Owners, worker: u8, cpu: u16, steps: u32)
             // The preferred type changes, so that each type gets pageblocks that the last type has left.
             let favoured = (step / PHASE) as usize % 3;
             let gfp = GFPS[if random.below(8) == 0 { random.below(3) as usize } else { favoured }];
-            if let Ok(pfn) = memory.alloc(Request { cpu, node: 0, order: size, gfp }) {
+            if let Ok(pfn) = memory.alloc(Request { cpu, node: 0, order: size, gfp }, NoReclaim) {
                 owners.change(pfn, size, 0, worker);
                 pages += size.pages();
                 in_use.push((pfn, size));
@@ -173,7 +174,7 @@ fn free_as(memory: &Machine<'_>, cpu: u16, blocks: &[Pfn], size: Order) -> u32 {
         (2, Some(mut owner)) => {
             let (mut at, mut wins) = (0, 0);
             while at < blocks.len() {
-                match owner.free_many(size, &blocks[at..]) {
+                match owner.free_batch(size, &blocks[at..]) {
                     Ok(()) => return wins + (blocks.len() - at) as u32,
                     Err((before, error)) => {
                         wins += before as u32 + freed(Err(error));
@@ -208,7 +209,7 @@ fn exactly_one_of_racing_frees_succeeds() {
                                 let request =
                                     Request { cpu, node: 0, order: order(size), gfp: GfpFlags::KERNEL };
                                 for block in blocks {
-                                    let pfn = memory.alloc(request).expect("free pages");
+                                    let pfn = memory.alloc(request, NoReclaim).expect("free pages");
                                     block.store(pfn.0 as u32, Ordering::Relaxed);
                                 }
                             }

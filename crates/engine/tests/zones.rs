@@ -2,8 +2,8 @@
 
 use crate::common::{self, Random, all_free, config, geometry, metadata, order, plain_zone, request, zone};
 use freehold::{
-    AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Request, SetupError,
-    ZoneConfig, ZoneType, required_bytes,
+    AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, Pfn, Request,
+    SetupError, ZoneConfig, ZoneType, required_bytes,
 };
 
 /// Allocates everything in blocks of random orders, and frees it. Returns the number of pages allocated.
@@ -16,7 +16,7 @@ fn empty_and_refill(memory: &Memory<'_, common::Host>, seed: u64, context: &str)
     while misses < 50 {
         let size = random.below(largest) as u8;
         let gfp = gfps[random.below(3) as usize] | GfpFlags::MEMALLOC;
-        match memory.alloc(request(gfp, if misses > 25 { 0 } else { size })) {
+        match memory.alloc(request(gfp, if misses > 25 { 0 } else { size }), NoReclaim) {
             Ok(pfn) => in_use.push((pfn, order(if misses > 25 { 0 } else { size }))),
             Err(_) => misses += 1,
         }
@@ -95,7 +95,7 @@ fn a_request_goes_through_its_own_node_first() {
     for (node, starts) in [(0, [0x800, 0x400, 0x1000]), (1, [0x1000, 0x800, 0x400])] {
         let mut bytes = metadata(&config);
         let memory = all_free(&config, &mut bytes);
-        let ask = |gfp| memory.alloc(Request { node, ..request(gfp, 5) }).map(|pfn| pfn.0 & !0x3f);
+        let ask = |gfp| memory.alloc(Request { node, ..request(gfp, 5) }, NoReclaim).map(|pfn| pfn.0 & !0x3f);
         for start in starts {
             assert_eq!(
                 [ask(GfpFlags::HIGHUSER_MOVABLE), ask(GfpFlags::KERNEL)],
@@ -115,8 +115,9 @@ fn a_request_for_one_node_or_zone_stays_there() {
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
     let here = GfpFlags::KERNEL | GfpFlags::THISNODE;
-    let count =
-        |gfp, node| core::iter::from_fn(|| memory.alloc(Request { node, ..request(gfp, 4) }).ok()).count();
+    let count = |gfp, node| {
+        core::iter::from_fn(|| memory.alloc(Request { node, ..request(gfp, 4) }, NoReclaim).ok()).count()
+    };
     assert_eq!(count(GfpFlags::KERNEL | GfpFlags::DMA32, 1), 4, "node 0 has the only such zone");
     assert_eq!(count(here, 1), 4);
     assert_eq!(count(here, 0), 4, "the normal zone is all that is left");
@@ -133,17 +134,18 @@ fn absent_node_is_refused() {
         let memory = all_free(&config, &mut bytes);
         for (node, size) in [(3, 0), (3, 4), (u16::MAX, 0)] {
             let ask = Request { node, ..request(gfp, size) };
-            assert_eq!(memory.alloc(ask), Err(AllocError::NoSuchNode));
+            assert_eq!(memory.alloc(ask, NoReclaim), Err(AllocError::NoSuchNode));
             assert_eq!(memory.alloc_bulk(ask, &mut [None; 4]), 0);
             let mut owner = memory.exclusive(0).expect("a CPU");
             assert_eq!(owner.alloc(ask), Err(AllocError::NoSuchNode));
-            assert_eq!(owner.alloc_many(ask, &mut [None; 4]), 0);
+            assert_eq!(owner.alloc_batch(ask, &mut [None; 4]), 0);
             // A request for a node that is there comes through afterwards.
             owner.alloc(Request { node: 2, ..ask }).expect("free pages");
             drop(owner);
             assert_eq!(memory.alloc_contig_pages(ask, 4, &mut ()), Err(AllocError::NoSuchNode));
         }
-        let nearest = memory.alloc(Request { node: 1, ..request(gfp, 0) }).map(|pfn| pfn.0 >= 0x800);
+        let nearest =
+            memory.alloc(Request { node: 1, ..request(gfp, 0) }, NoReclaim).map(|pfn| pfn.0 >= 0x800);
         let only = gfp.contains(GfpFlags::THISNODE);
         assert_eq!(nearest, if only { Err(AllocError::NoMemory) } else { Ok(true) });
     }
@@ -157,7 +159,7 @@ fn largest_node_number_is_accepted() {
     let memory = all_free(&config, &mut bytes);
     for node in [0, 1, u16::MAX - 1, u16::MAX] {
         for size in [0, 2] {
-            memory.alloc(Request { node, ..request(GfpFlags::KERNEL, size) }).expect("free pages");
+            memory.alloc(Request { node, ..request(GfpFlags::KERNEL, size) }, NoReclaim).expect("free pages");
         }
     }
     let mut text = String::new();
@@ -172,7 +174,7 @@ fn a_request_that_must_not_fail_may_fail() {
     let config = geometry(&zones, Era::Freehold.switches(), 4, 5);
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
-    let ask = || memory.alloc(request(GfpFlags::KERNEL | GfpFlags::NOFAIL, 5));
+    let ask = || memory.alloc(request(GfpFlags::KERNEL | GfpFlags::NOFAIL, 5), NoReclaim);
     assert!(ask().is_ok() && ask().is_ok());
     assert_eq!(ask(), Err(AllocError::NoMemory), "an answer, as the documentation says, not a hang");
 }
@@ -189,7 +191,7 @@ fn local_memory_matters_more_than_unmixed_blocks() {
     local.add_allocated(Pfn(0x808), order(2), Migratetype::Movable).expect("absent frames");
     local.add_free(Pfn(0x80c), 4).expect("absent frames");
     remote.add_free(Pfn(0x1000), 64).expect("absent frames");
-    assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 0)), Ok(Pfn(0x80c)), "mixed, yet local");
+    assert_eq!(memory.alloc(request(GfpFlags::KERNEL, 0), NoReclaim), Ok(Pfn(0x80c)), "mixed, yet local");
     memory.check().expect("intact");
 }
 
@@ -251,10 +253,10 @@ fn the_largest_blocks_are_allocated_counted_and_printed() {
     let mut bytes = metadata(&config);
     let memory = all_free(&config, &mut bytes);
     let gib = request(GfpFlags::HIGHUSER_MOVABLE, 18);
-    let first = memory.alloc(gib).expect("two whole blocks");
-    let second = memory.alloc(gib).expect("two whole blocks");
+    let first = memory.alloc(gib, NoReclaim).expect("two whole blocks");
+    let second = memory.alloc(gib, NoReclaim).expect("two whole blocks");
     assert!(first.is_aligned(Order::MAX) && second.is_aligned(Order::MAX) && first != second);
-    assert_eq!(memory.alloc(gib), Err(AllocError::NoMemory));
+    assert_eq!(memory.alloc(gib, NoReclaim), Err(AllocError::NoMemory));
     let stats = memory.request_stats();
     assert_eq!((stats.allocs[18], stats.failures[18]), (2, 1));
     memory.free(0, first, Order::MAX).expect("allocated");

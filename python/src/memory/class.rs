@@ -1,6 +1,6 @@
 //! The class `Memory`.
 
-use freehold::{GfpFlags, Migratetype, Order, PageblockUse, Pfn, Request};
+use freehold::{GfpFlags, Migratetype, NoReclaim, Order, PageblockUse, Pfn, Request};
 use freehold_lab::{Column, Columns};
 use pyo3::prelude::*;
 
@@ -96,7 +96,8 @@ impl Memory {
     #[pyo3(signature = (order=0, migratetype="Movable", *, cpu=0))]
     fn alloc(&self, py: Python<'_>, order: u8, migratetype: &str, cpu: u16) -> PyResult<u64> {
         let (order, (_, gfp)) = (self::order(order)?, self::migratetype(migratetype)?);
-        let answer = self.ask(py, move |engine, _| engine.alloc(Request { cpu, node: 0, order, gfp }))?;
+        let answer =
+            self.ask(py, move |engine, _| engine.alloc(Request { cpu, node: 0, order, gfp }, NoReclaim))?;
         answer.map(|pfn| pfn.0).map_err(|error| AllocError::new_err(error.to_string()))
     }
 

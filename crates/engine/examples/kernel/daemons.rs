@@ -1,6 +1,6 @@
 //! The daemons: memory becomes short and fragmented, then kswapd, kcompactd and tidying are called.
 
-use freehold::{Memory, Order, Pfn};
+use freehold::{Memory, NoReclaim, Order, Pfn};
 
 use crate::cache::{Cache, movable};
 use crate::lock::Host;
@@ -31,7 +31,7 @@ impl Ballast {
     /// Takes blocks of an order until none is left above the marks.
     fn fill(&mut self, memory: &Memory<'_, Host>, order: Order) {
         while self.len < BLOCKS
-            && let Ok(pfn) = memory.alloc(movable(order))
+            && let Ok(pfn) = memory.alloc(movable(order), NoReclaim)
         {
             self.blocks[self.len] = (pfn, order);
             self.len += 1;
@@ -75,7 +75,10 @@ pub(crate) fn run(memory: &Memory<'_, Host>, cache: &mut Cache, ballast: &mut Ba
     let moved = cache.moved;
     must(memory.is_kcompactd_wanted(0), "kswapd leaves the pieces to kcompactd");
     must(memory.kcompactd(0, 0, cache), "kcompactd makes a pageblock free");
-    must(memory.alloc(movable(huge)).map(|pfn| memory.free(0, pfn, huge)) == Ok(Ok(())), "it can be had");
+    must(
+        memory.alloc(movable(huge), NoReclaim).map(|pfn| memory.free(0, pfn, huge)) == Ok(Ok(())),
+        "it can be had",
+    );
     line!("kcompactd: {} pages moved", cache.moved - moved);
 
     let moved = cache.moved;

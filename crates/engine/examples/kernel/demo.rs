@@ -4,7 +4,7 @@
 use core::hint;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use freehold::{GfpFlags, Memory, Order, PageTypeRows, Request, StaticMemory, Zone};
+use freehold::{GfpFlags, Memory, NoReclaim, Order, PageTypeRows, Request, StaticMemory, Zone};
 use lock_api::Mutex;
 
 use crate::apic;
@@ -119,7 +119,7 @@ fn wait_for(flag: &AtomicBool) {
 /// Takes one block of each order, and frees them.
 fn every_order(memory: &Memory<'_, Host>) {
     let orders = Order::ZERO.up_to(memory.zones()[0].max_order());
-    let ask = |order| memory.alloc(Request { cpu: 0, node: 0, order, gfp: GfpFlags::KERNEL });
+    let ask = |order| memory.alloc(Request { cpu: 0, node: 0, order, gfp: GfpFlags::KERNEL }, NoReclaim);
     let mut blocks = [None; 19];
     for order in orders.clone() {
         blocks[order.index()] = ask(order).ok();
@@ -136,7 +136,7 @@ fn every_order(memory: &Memory<'_, Host>) {
 /// Makes the error that the command line requests.
 fn make_error(memory: &Memory<'_, Host>, error: Planted) {
     let request = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
-    let Ok(pfn) = memory.alloc(request) else { return must(false, "a page is free") };
+    let Ok(pfn) = memory.alloc(request, NoReclaim) else { return must(false, "a page is free") };
     let free = |pfn| must(memory.free(0, pfn, Order::ZERO) == Ok(()), "an owner frees what it took");
     // No other caller gets the page meanwhile.
     lock::turn_interrupts_off();
@@ -145,7 +145,7 @@ fn make_error(memory: &Memory<'_, Host>, error: Planted) {
         Planted::DoubleFree => (0..2).for_each(|_| free(pfn)),
         Planted::UseAfterFree => {
             free(pfn);
-            if let Ok(next) = memory.alloc(request) {
+            if let Ok(next) = memory.alloc(request, NoReclaim) {
                 page::stamp(next, Order::ZERO, 1);
                 page::stamp(pfn, Order::ZERO, 2);
                 must(page::has_stamp(next, Order::ZERO, 1), "a block has its owner's contents");

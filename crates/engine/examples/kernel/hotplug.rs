@@ -1,6 +1,6 @@
 //! Isolates a pageblock, and takes a pageblock out of service and back, while the other CPU allocates.
 
-use freehold::{BlockError, FreeError, Memory, Migratetype, Order, Pfn, Zone};
+use freehold::{BlockError, FreeError, Memory, Migratetype, NoReclaim, Order, Pfn, Zone};
 
 use crate::cache::{Cache, movable};
 use crate::lock::Host;
@@ -11,7 +11,7 @@ use crate::verdict::must;
 pub(crate) fn run(memory: &Memory<'_, Host>, cache: &mut Cache) {
     let order = memory.zones()[0].pageblock_order();
     let pages = order.pages();
-    let Ok(start) = memory.alloc(movable(order)) else {
+    let Ok(start) = memory.alloc(movable(order), NoReclaim) else {
         return must(false, "a pageblock is free");
     };
     let Some(zone) = memory.zone_of(start) else { return must(false, "a block is in a zone") };

@@ -4,7 +4,7 @@
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use freehold::{GfpFlags, Memory, Order, Pfn, Request};
+use freehold::{GfpFlags, Memory, NoReclaim, Order, Pfn, Request};
 
 use crate::apic::{self, SPURIOUS_VECTOR, TIMER_VECTOR};
 use crate::demo::MEMORY;
@@ -115,7 +115,7 @@ extern "C" fn timer_interrupt() {
         let slot = &own.in_use[tick as usize % IN_USE];
         free_in_use(memory, cpu, slot);
         let order = Order::new((tick / 3 % 4) as u8).unwrap_or(Order::ZERO);
-        match memory.alloc(Request { cpu, node: 0, order, gfp: GfpFlags::GFP_ATOMIC }) {
+        match memory.alloc(Request { cpu, node: 0, order, gfp: GfpFlags::GFP_ATOMIC }, NoReclaim) {
             Ok(pfn) => {
                 page::stamp(pfn, order, pfn.0);
                 slot.store(pfn.0 << 8 | u64::from(order.get()), Ordering::Relaxed);

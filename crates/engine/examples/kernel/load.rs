@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
-use freehold::{GfpFlags, MAX_ORDERS, Memory, Order, Pfn, Request};
+use freehold::{GfpFlags, MAX_ORDERS, Memory, NoReclaim, Order, Pfn, Request};
 
 use crate::interrupt;
 use crate::lock::Host;
@@ -73,7 +73,7 @@ fn take(memory: &Memory<'_, Host>, cpu: u16, random: &mut Random) -> Option<Bloc
     let order = if order > 5 { random.below(11) } else { u64::from(order) };
     let order = Order::of_linux(order as u8)?;
     let gfp = FLAGS[random.below(FLAGS.len() as u64) as usize];
-    let pfn = memory.alloc(Request { cpu, node: 0, order, gfp }).ok()?;
+    let pfn = memory.alloc(Request { cpu, node: 0, order, gfp }, NoReclaim).ok()?;
     DONE[usize::from(cpu)].requests[order.index()].fetch_add(1, Ordering::Relaxed);
     must(pfn.is_aligned(order), "a block is aligned");
     let word = random.next();

@@ -7,6 +7,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::memory::StaticMemory;
+use crate::request::NoReclaim;
 use crate::types::{GfpFlags, Order, Pfn, Platform, Request};
 
 /// Maps frames to addresses and back, and names the current CPU.
@@ -100,7 +101,10 @@ where
 {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let request = |order| Request { cpu: (self.map.this_cpu)(), node: 0, order, gfp: GfpFlags::NOWAIT };
-        let found = self.memory.get().and_then(|memory| memory.alloc(request(self.order_of(layout)?)).ok());
+        let found = self
+            .memory
+            .get()
+            .and_then(|memory| memory.alloc(request(self.order_of(layout)?), NoReclaim).ok());
         found.map_or(ptr::null_mut(), self.map.address_of)
     }
 

@@ -9,6 +9,7 @@ use x86_64::structures::paging::{
 };
 
 use crate::memory::Memory;
+use crate::request::NoReclaim;
 use crate::types::{FreeError, Order, Pfn, Platform, Request};
 
 /// The base-2 logarithm of a page's bytes.
@@ -37,7 +38,7 @@ impl<'a, 'm, P: Platform> FrameSource<'a, 'm, P> {
     }
 
     fn take<S: PageSize>(&self) -> Option<PhysFrame<S>> {
-        let pfn = self.memory.alloc(Request { order: order::<S>(), ..self.request }).ok()?;
+        let pfn = self.memory.alloc(Request { order: order::<S>(), ..self.request }, NoReclaim).ok()?;
         let address = PhysAddr::try_new(pfn.0.checked_shl(PAGE_SHIFT)?).ok()?;
         PhysFrame::from_start_address(address).ok()
     }

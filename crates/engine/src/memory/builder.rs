@@ -24,7 +24,7 @@ const MOST_ZONES: usize = 3;
 ///
 /// ```
 /// use core::mem::MaybeUninit;
-/// use freehold::{GfpFlags, MemoryBuilder, Order, Pfn, Request};
+/// use freehold::{GfpFlags, MemoryBuilder, NoReclaim, Order, Pfn, Request};
 ///
 /// struct Host;
 ///
@@ -39,7 +39,7 @@ const MOST_ZONES: usize = 3;
 /// let builder = MemoryBuilder::new(&ranges, 2);
 /// let mut metadata = vec![MaybeUninit::uninit(); builder.required_bytes::<Host>()];
 /// let memory = builder.build::<Host>(&mut metadata)?;
-/// let page = memory.alloc(Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL });
+/// let page = memory.alloc(Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL }, NoReclaim);
 /// # assert!(page.is_ok());
 /// # Ok::<(), freehold::SetupError>(())
 /// ```

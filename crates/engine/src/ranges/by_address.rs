@@ -12,7 +12,7 @@ impl<P: Platform> Memory<'_, P> {
     ///
     /// The frames may be part of a larger free block, whose rest stays free, or of several smaller free blocks. If some
     /// frames are on a CPU's list, all lists of the zone are drained once. Pages in use are not moved; for that use
-    /// [`Memory::alloc_contig_range_with`]. Flags and watermarks do not apply, so the caller may take the last page.
+    /// [`Memory::alloc_contig_range`]. Flags and watermarks do not apply, so the caller may take the last page.
     /// The block counts as unmovable in a pageblock of any type, until the caller changes that by
     /// [`crate::Zone::set_movable`]. [`Memory::free`] frees the block.
     ///

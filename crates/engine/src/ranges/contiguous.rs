@@ -2,54 +2,26 @@
 
 use core::ops::Range;
 
-use super::evacuation::Evacuation;
-use crate::compact::Relocate;
+use super::migration::RangeMigration;
 use crate::memory::Memory;
 use crate::table::{FrameIndex, FrameWord, Run};
 use crate::types::{AllocError, BlockError, FreeError, Migratetype, Order, Pfn, Platform, Request};
-use crate::zone::{Isolation, ListOp, Zone, ZoneGuard};
+use crate::zone::{ListOp, Zone, ZoneGuard};
 
 impl<P: Platform> Memory<'_, P> {
     /// Allocates exactly the frames of a range as single pages, or none of them.
     ///
-    /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of a contiguous
-    /// memory area, otherwise [`Migratetype::Movable`]. The call drains all per-CPU lists. It does not migrate pages,
-    /// and fails if a page of the range is in use; [`Memory::alloc_contig_range_with`] moves such pages away.
+    /// The range need not be aligned. `migratetype` is [`Migratetype::Cma`] for the owner of a contiguous memory area,
+    /// otherwise [`Migratetype::Movable`]. `cpu` is the CPU that runs the caller. The call drains all per-CPU lists, so a
+    /// thread that owns a [`crate::Exclusive`] must not make it. [`Memory::free_contig_range`] frees the range.
     ///
-    /// In the eras of Linux a failure also ends the isolation of pageblocks of the range that another caller had
-    /// isolated, as in Linux ([`crate::Switches::ranges_stay_apart`]).
-    /// Linux counterpart: `alloc_contig_range`.
+    /// `migration` says what happens if pages of the range are in use:
     ///
-    /// # Errors
-    /// See [`BlockError`]. After an error the same pages are free as before.
-    pub fn alloc_contig_range(
-        &self,
-        start: Pfn,
-        pages: u64,
-        migratetype: Migratetype,
-    ) -> Result<(), BlockError> {
-        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
-        let (first, end) = zone.pageblock_range(start, pages)?;
-        let strict = Isolation::of_one_type(migratetype)?;
-        let stays_apart = self.switches.ranges_stay_apart;
-        let isolation = if stays_apart { strict } else { Isolation::of(migratetype) };
-        let isolated = zone.isolate_pageblocks(start, pages, isolation);
-        let taken = isolated.and_then(|()| {
-            zone.drain_all();
-            zone.take_range(start, pages)
-        });
-        if isolated.is_ok() || !stays_apart {
-            zone.unisolate_pageblocks(first, end, isolation.afterwards);
-        }
-        taken
-    }
-
-    /// Allocates exactly the frames of a range as [`Memory::alloc_contig_range`] does. The embedder first moves the
-    /// pages in use there to other pageblocks.
+    /// - [`crate::NoReclaim`]: the call fails. In the eras of Linux a failure also ends the isolation of pageblocks of the range
+    ///   that another caller had isolated, as in Linux ([`crate::Switches::ranges_stay_apart`]).
+    /// - `&mut` a [`crate::Relocate`]: it moves the pages to other pageblocks. With [`Migratetype::Cma`] all pageblocks of the
+    ///   range must be CMA pageblocks, otherwise none may be.
     ///
-    /// With [`Migratetype::Cma`] all pageblocks of the range must be CMA pageblocks, otherwise none may be. `cpu` is
-    /// the CPU that runs the caller. A thread that owns a [`crate::Exclusive`] must not call this function, because it
-    /// takes the locks of all CPUs' lists. [`Memory::free_contig_range`] frees the range.
     /// Linux counterpart: `alloc_contig_range`.
     ///
     /// # Errors
@@ -58,30 +30,22 @@ impl<P: Platform> Memory<'_, P> {
     ///   request.
     /// - [`BlockError::WrongState`]: another caller has isolated a pageblock of the range. It stays isolated.
     /// - [`BlockError::NoRoom`]: the memory has no other place for the pages.
-    /// - [`BlockError::Busy`]: a page did not move in five tries.
+    /// - [`BlockError::Busy`]: a page is in use, or did not move in five tries.
     ///
     /// After an error no page of the range is allocated.
-    pub fn alloc_contig_range_with<E: Relocate>(
+    pub fn alloc_contig_range<M: RangeMigration<P>>(
         &self,
         start: Pfn,
         pages: u64,
         migratetype: Migratetype,
         cpu: u16,
-        embedder: &mut E,
+        mut migration: M,
     ) -> Result<(), BlockError> {
-        let zone = self.zone_of(start).ok_or(BlockError::OutsideZone)?;
-        let (first, end) = zone.pageblock_range(start, pages)?;
-        let isolation = Isolation::of_one_type(migratetype)?;
-        zone.isolate_pageblocks(start, pages, isolation)?;
-        let range = zone.frame_range(start, pages)?;
-        let mut evacuation = Evacuation { memory: self, zone, range, isolated: first..end, cpu, embedder };
-        let taken = evacuation.run(|| zone.take_range(start, pages));
-        zone.unisolate_pageblocks(first, end, isolation.afterwards);
-        taken
+        migration.alloc_range(self, start, pages, migratetype, cpu)
     }
 
     /// Finds `pages` contiguous frames that are free or can be moved, and allocates them as
-    /// [`Memory::alloc_contig_range_with`] does. Returns the first frame.
+    /// [`Memory::alloc_contig_range`] does. Returns the first frame.
     ///
     /// The zones that the request may use are searched one after the other, each from low to high addresses at
     /// multiples of `pages`. CMA pageblocks are skipped. The order in the request is ignored.
@@ -89,11 +53,11 @@ impl<P: Platform> Memory<'_, P> {
     ///
     /// # Errors
     /// [`AllocError::NoMemory`] if no such range is found; also the other errors of [`Memory::alloc`].
-    pub fn alloc_contig_pages<E: Relocate>(
+    pub fn alloc_contig_pages<M: RangeMigration<P>>(
         &self,
         request: Request,
         pages: u64,
-        embedder: &mut E,
+        mut migration: M,
     ) -> Result<Pfn, AllocError> {
         if request.cpu >= self.cpus() {
             return Err(AllocError::NoSuchCpu);
@@ -105,7 +69,7 @@ impl<P: Platform> Memory<'_, P> {
             for start in zone.section_runs().flat_map(|run| multiples_in(run, pages)) {
                 let kind = Migratetype::Movable;
                 if zone.may_become_free(start, pages)
-                    && self.alloc_contig_range_with(start, pages, kind, request.cpu, embedder).is_ok()
+                    && migration.alloc_range(self, start, pages, kind, request.cpu).is_ok()
                 {
                     return Ok(start);
                 }
@@ -176,7 +140,7 @@ impl<P: Platform> Zone<'_, P> {
     }
 
     /// Takes an isolated range off the free lists. Every frame becomes an allocated page.
-    fn take_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
+    pub(super) fn take_range(&self, start: Pfn, pages: u64) -> Result<(), BlockError> {
         let range = self.frame_range(start, pages)?;
         let outer = {
             let mut guard = self.lock();

@@ -4,6 +4,7 @@ use core::ops::Range;
 
 use crate::compact::Relocate;
 use crate::memory::Memory;
+use crate::request::NoReclaim;
 use crate::table::{FrameIndex, FrameKind, FrameWord};
 use crate::types::{BlockError, GfpFlags, Order, Platform, Request, ZoneType};
 use crate::zone::Zone;
@@ -89,7 +90,7 @@ impl<P: Platform, E: Relocate> Evacuation<'_, '_, P, E> {
             return Err(BlockError::Busy);
         }
         let request = Request { cpu: self.cpu, node: self.zone.node, order, gfp: self.gfp() };
-        let to = memory.alloc(request).map_err(|_| BlockError::NoRoom)?;
+        let to = memory.alloc(request, NoReclaim).map_err(|_| BlockError::NoRoom)?;
         if let Some((zone, index)) = memory.zone_of(to).and_then(|zone| Some((zone, zone.frames.index(to)?)))
         {
             // The new block keeps the type that the owner of the contents requested.

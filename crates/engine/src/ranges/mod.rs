@@ -4,8 +4,10 @@ mod by_address;
 mod contiguous;
 mod evacuation;
 mod isolation;
+mod migration;
 mod offlining;
 mod onlining;
 mod restore;
 
+pub use migration::RangeMigration;
 pub use restore::ZoneState;

@@ -1,55 +1,33 @@
 //! Allocation: the fast path, one attempt above the low watermarks, and the slow path.
 
-use super::direct_reclaim::{Embedder, NoReclaim};
+use super::reclaim::DirectReclaim;
 use super::slowpath::{Helper, SlowPath};
-use crate::compact::Relocate;
 use crate::memory::{CpuRequests, FirstZones, Memory};
-use crate::reclaim::Shrinker;
 use crate::types::{AllocError, AllocFlags, GfpFlags, Order, Pfn, Platform, Request};
 use crate::zone::{Mark, Zone};
 
 impl<'m, P: Platform> Memory<'m, P> {
     /// Allocates a block, and returns its first frame.
     ///
-    /// The call does not reclaim or compact; [`Memory::alloc_with`] does. If a request finds no block, it drains the
-    /// per-CPU lists and the reserve for atomic requests, tries once more, and then fails.
+    /// `reclaim` says how a request with [`GfpFlags::DIRECT_RECLAIM`] makes room before it fails:
+    ///
+    /// - [`crate::NoReclaim`]: it drains the per-CPU lists and the reserve for atomic requests, and tries once more.
+    /// - `&mut` an embedder: it also reclaims and compacts. The number of rounds is bounded, and no task is killed: where
+    ///   Linux tries for ever or starts the out-of-memory killer, the request fails.
     ///
     /// A drain waits for the locks of the lists. If another thread has an [`crate::Exclusive`], the drain waits until
     /// that thread pauses or ends it, even if the thread sleeps. Requests without [`GfpFlags::DIRECT_RECLAIM`] do not
     /// drain, and never wait for the lists.
-    /// Linux counterpart: `__alloc_pages`.
-    ///
-    /// # Errors
-    /// See [`AllocError`].
-    #[inline]
-    pub fn alloc(&self, request: Request) -> Result<Pfn, AllocError> {
-        match self.alloc_fast(request) {
-            Some(pfn) => Ok(pfn),
-            None => self.alloc_checked(request, NoReclaim),
-        }
-    }
-
-    /// Allocates a block as [`Memory::alloc`] does, but a request that may wait reclaims and compacts through the
-    /// embedder before it fails.
-    ///
-    /// Drains wait for the locks of the lists as in [`Memory::alloc`]. The number of rounds is bounded, and no task is
-    /// killed: where Linux tries for ever or starts the out-of-memory killer, the request fails.
     /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.
     ///
     /// # Errors
     /// See [`AllocError`].
-    #[inline]
-    pub fn alloc_with<E: Shrinker<P> + Relocate>(
-        &self,
-        request: Request,
-        embedder: &mut E,
-    ) -> Result<Pfn, AllocError> {
+    #[expect(clippy::inline_always, reason = "a call would cost a tenth of what it does")]
+    #[inline(always)]
+    pub fn alloc<R: DirectReclaim<P>>(&self, request: Request, reclaim: R) -> Result<Pfn, AllocError> {
         match self.alloc_fast(request) {
             Some(pfn) => Ok(pfn),
-            None if request.gfp.contains(GfpFlags::DIRECT_RECLAIM) => {
-                self.alloc_checked(request, Embedder::new(embedder))
-            }
-            None => self.alloc_checked(request, NoReclaim),
+            None => reclaim.alloc_checked(self, request),
         }
     }
 
@@ -70,7 +48,11 @@ impl<'m, P: Platform> Memory<'m, P> {
     }
 
     #[cold]
-    fn alloc_checked<H: Helper<'m, P>>(&self, request: Request, helper: H) -> Result<Pfn, AllocError> {
+    pub(super) fn alloc_checked<H: Helper<'m, P>>(
+        &self,
+        request: Request,
+        helper: H,
+    ) -> Result<Pfn, AllocError> {
         let cpu = self.requests.get(usize::from(request.cpu)).ok_or(AllocError::NoSuchCpu)?;
         if request.order > self.max_order {
             return Err(AllocError::OrderTooLarge);

@@ -1,4 +1,4 @@
-//! The helpers of the slow path: [`NoReclaim`], which only drains, and [`Embedder`], which reclaims and compacts.
+//! The helper of the slow path that reclaims and compacts through the embedder.
 
 use core::ops::ControlFlow;
 
@@ -14,42 +14,6 @@ use crate::zone::{Admission, Mark};
 ///
 /// Linux counterpart: `MAX_COMPACT_RETRIES`.
 const MAX_COMPACT_RETRIES: u32 = 16;
-
-/// A helper that does not reclaim or compact. It drains the reserve for atomic requests and the per-CPU lists once.
-pub(super) struct NoReclaim;
-
-impl<'m, P: Platform> Helper<'m, P> for NoReclaim {
-    const MOST_ROUNDS: u32 = 1;
-    const RETRY_WITHOUT_NOFRAGMENT: bool = true;
-    const MAKES_ROOM: bool = false;
-
-    fn help_first(_: &mut SlowPath<'_, 'm, P, Self>) -> ControlFlow<Option<FoundBlock<'m, P>>> {
-        ControlFlow::Continue(())
-    }
-
-    fn help(path: &mut SlowPath<'_, 'm, P, Self>) -> Helped<'m, P> {
-        path.unreserve_highatomic(false);
-        path.memory.drain_all();
-        if let Some(found) = path.attempt() {
-            return Helped::Found(found);
-        }
-        let may_force = !path.request.gfp.contains(GfpFlags::NORETRY);
-        if may_force
-            && path.unreserve_highatomic(true)
-            && let Some(found) = path.attempt()
-        {
-            return Helped::Found(found);
-        }
-        Helped::GivesUp
-    }
-
-    fn insist(path: &SlowPath<'_, 'm, P, Self>) -> Option<FoundBlock<'m, P>> {
-        if path.request.gfp.contains(GfpFlags::NORETRY) {
-            return None;
-        }
-        path.memory.try_zones(&path.request, Mark::Min, AllocFlags::NO_WATERMARKS)
-    }
-}
 
 /// A helper that reclaims through the embedder's [`Shrinker`], and compacts through its [`Relocate`].
 pub(super) struct Embedder<'e, E> {

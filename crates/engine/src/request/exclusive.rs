@@ -4,6 +4,7 @@ use core::fmt;
 
 use lock_api::MutexGuard;
 
+use super::reclaim::NoReclaim;
 use crate::memory::{CpuRequests, FirstZones, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::FrameIndex;
@@ -24,7 +25,7 @@ const MOST_ZONES: usize = 8;
 /// enables interrupts. It must be paused or dropped before its thread sleeps.
 ///
 /// **The owner's thread deadlocks** if it drains or reads the lists in other ways than through this value:
-/// [`Memory::alloc`] with [`crate::GfpFlags::DIRECT_RECLAIM`], [`Memory::alloc_with`], [`Memory::free_bulk`],
+/// [`Memory::alloc`] with [`crate::GfpFlags::DIRECT_RECLAIM`], [`Memory::free_bulk`],
 /// [`Memory::refresh`], [`Memory::drain_all`], kswapd, kcompactd, tidying, contiguous ranges, hotplug,
 /// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. The same holds for a thread with
 /// two owners, for two CPUs, if a request through one of them has to drain. Drop the owner before such a call.
@@ -133,7 +134,7 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
             return Err(AllocError::NoMemory);
         }
         self.let_go();
-        let answer = self.memory.alloc(Request { cpu: self.cpu, ..request });
+        let answer = self.memory.alloc(Request { cpu: self.cpu, ..request }, NoReclaim);
         self.hold();
         answer
     }

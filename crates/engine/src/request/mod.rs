@@ -2,10 +2,12 @@
 
 mod alloc;
 mod attempt;
+mod batch;
 mod direct_reclaim;
 mod exclusive;
 mod free;
-mod many;
+mod reclaim;
 mod slowpath;
 
 pub use exclusive::Exclusive;
+pub use reclaim::{DirectReclaim, NoReclaim};

@@ -16,7 +16,7 @@ bitflags! {
     /// | `MOVABLE`, `RECLAIMABLE` | the migratetype; neither is `Unmovable`, both are `Movable` |
     /// | `HIGH` | half of the min watermark may be used; without `DIRECT_RECLAIM` and above order 0 also the reserve for atomic requests; since 6.3 a single page ignores a boost of the watermarks |
     /// | `ATOMIC` | until 6.2 a single page ignores a boost, and nothing else: a caller that cannot wait uses [`GfpFlags::GFP_ATOMIC`] |
-    /// | `DIRECT_RECLAIM` | [`crate::Memory::alloc_with`] reclaims and compacts; [`crate::Memory::alloc`] drains CPUs' lists and the reserve instead. Without this flag the request never waits, and may use a quarter more of the min watermark, with and without `HIGH` |
+    /// | `DIRECT_RECLAIM` | [`crate::Memory::alloc`] reclaims and compacts through the embedder, or with [`crate::NoReclaim`] drains CPUs' lists and the reserve. Without this flag the request never waits, and may use a quarter more of the min watermark, with and without `HIGH` |
     /// | `KSWAPD_RECLAIM` | below the low watermark, the request wakes kswapd and kcompactd; they run when the embedder calls them |
     /// | `IO` | compaction is permitted |
     /// | `FS` | none; the embedder's [`crate::Shrinker`] gets this flag like all others |
@@ -36,7 +36,7 @@ bitflags! {
     /// | `MEMALLOC` and `NOMEMALLOC` | `NOMEMALLOC` |
     /// | `HIGH` and `NOMEMALLOC` | both: half of the min watermark may be used, the reserve for atomic requests may not |
     /// | `NORETRY` and `RETRY_MAYFAIL` | `NORETRY` |
-    /// | `NORETRY` and `NOFAIL` | [`crate::Memory::alloc`] obeys `NORETRY`; [`crate::Memory::alloc_with`] makes one round, then the last attempt |
+    /// | `NORETRY` and `NOFAIL` | with [`crate::NoReclaim`] the request obeys `NORETRY`; with an embedder it makes one round, then the last attempt |
     /// | `NOFAIL` without `DIRECT_RECLAIM` | `NOFAIL` has no effect: a request that cannot wait may fail |
     /// | `THISNODE` and zone flags for a zone that the node does not have | the request fails |
     ///

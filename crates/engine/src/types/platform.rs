@@ -40,7 +40,7 @@ use super::{PlacementRule, Tracepoints};
 ///
 /// | from an interrupt | functions |
 /// |---|---|
-/// | allowed | [`crate::Memory::alloc`] and [`crate::Memory::alloc_with`] without [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::alloc_bulk`] with the same flags, [`crate::Memory::free`], [`crate::Memory::split`], [`crate::Memory::free_contig_range`], [`crate::Zone::set_movable`], [`crate::Zone::add_free`], [`crate::Zone::isolate_range`] and similar ones, functions that only read counts or settings, [`crate::Memory::is_kswapd_wanted`] and [`crate::Memory::is_kcompactd_wanted`] |
+/// | allowed | [`crate::Memory::alloc`] without [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::alloc_bulk`] with the same flags, [`crate::Memory::free`], [`crate::Memory::split`], [`crate::Memory::free_contig_range`], [`crate::Zone::set_movable`], [`crate::Zone::add_free`], [`crate::Zone::isolate_range`] and similar ones, functions that only read counts or settings, [`crate::Memory::is_kswapd_wanted`] and [`crate::Memory::is_kcompactd_wanted`] |
 /// | forbidden if the lock of CPUs' lists leaves interrupts on, because they wait for it | requests with [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::exclusive`], [`crate::Memory::free_bulk`], [`crate::Memory::refresh`], every drain, kswapd, kcompactd, tidying, contiguous ranges, [`crate::Memory::offline_range`], settings and state of a CPU's lists, and `check` |
 ///
 /// The engine never sleeps. A drain waits until all locks of the lists are free, including those of an

@@ -1,8 +1,8 @@
 //! Two memories that get the same calls: one takes every fast path, the other takes none.
 
 use freehold::{
-    BlockError, Exclusive, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings,
-    Pfn, Request, RequestStats, Watermarks, ZoneStats,
+    BlockError, Exclusive, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order,
+    PerCpuSettings, Pfn, Request, RequestStats, Watermarks, ZoneStats,
 };
 
 use super::common::{Host, Random, order};
@@ -93,8 +93,13 @@ impl<'a, 'm> Twins<'a, 'm> {
 
     fn alloc(&mut self, cpu: u16) {
         let request = self.request(cpu, true);
-        let answer = self.fast.alloc(request);
-        assert_eq!(answer, self.slow.alloc(on_the_slow_path(request)), "{} {request:?}", self.context);
+        let answer = self.fast.alloc(request, NoReclaim);
+        assert_eq!(
+            answer,
+            self.slow.alloc(on_the_slow_path(request), NoReclaim),
+            "{} {request:?}",
+            self.context
+        );
         self.in_use.extend(answer.ok().map(|pfn| (pfn, request.order)));
     }
 
@@ -143,9 +148,9 @@ impl<'a, 'm> Twins<'a, 'm> {
                 _ => (cpu, &mut owner),
             };
             if (self.random.below(10) < 6) == filling {
-                self.alloc_many(owner, at, !two);
+                self.alloc_batch(owner, at, !two);
             } else {
-                self.free_many(owner, at);
+                self.free_batch(owner, at);
             }
             if !two && self.random.below(4) == 0 {
                 owner.0.pause();
@@ -153,7 +158,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    fn alloc_many(&mut self, owner: &mut Session<'_, '_>, cpu: u16, may_wait: bool) {
+    fn alloc_batch(&mut self, owner: &mut Session<'_, '_>, cpu: u16, may_wait: bool) {
         let request = self.request(cpu, may_wait);
         let most = 1 + self.random.below(300 >> request.order.get().min(7)) as usize;
         if self.random.below(3) == 0 {
@@ -161,7 +166,7 @@ impl<'a, 'm> Twins<'a, 'm> {
                 let answer = owner.0.alloc(request);
                 assert_eq!(
                     answer,
-                    self.slow.alloc(on_the_slow_path(request)),
+                    self.slow.alloc(on_the_slow_path(request), NoReclaim),
                     "{} {request:?}",
                     self.context
                 );
@@ -174,9 +179,9 @@ impl<'a, 'm> Twins<'a, 'm> {
             *place = (self.random.below(40) == 0).then_some(Pfn(7));
         }
         let given = places.clone();
-        let filled = owner.0.alloc_many(request, &mut places);
+        let filled = owner.0.alloc_batch(request, &mut places);
         for (number, before) in given.iter().enumerate().filter(|(_, before)| before.is_none()) {
-            let answer = self.slow.alloc(on_the_slow_path(request)).ok();
+            let answer = self.slow.alloc(on_the_slow_path(request), NoReclaim).ok();
             assert_eq!(places[number], answer, "{} {number} of {request:?}", self.context);
             assert_eq!(answer.is_none(), number == filled, "{} {number} {request:?}", self.context);
             if *before == answer {
@@ -186,7 +191,7 @@ impl<'a, 'm> Twins<'a, 'm> {
         }
     }
 
-    fn free_many(&mut self, owner: &mut Session<'_, '_>, cpu: u16) {
+    fn free_batch(&mut self, owner: &mut Session<'_, '_>, cpu: u16) {
         let Some((size, mut chosen)) = self.choose(150) else { return };
         if self.random.below(3) == 0 {
             for pfn in chosen {
@@ -198,7 +203,7 @@ impl<'a, 'm> Twins<'a, 'm> {
             let wrong = [Pfn(1), chosen.first().copied().unwrap_or(Pfn(2)), Pfn(0x900)];
             chosen.push(wrong[self.random.below(3) as usize]);
         }
-        let done = owner.0.free_many(size, &chosen);
+        let done = owner.0.free_batch(size, &chosen);
         self.free_one_by_one(cpu, size, &chosen, done);
     }
 
@@ -285,8 +290,8 @@ impl<'a, 'm> Twins<'a, 'm> {
         let (pfn, behind) = self.some_frame();
         let pages = (1 + self.random.below(90)).min(behind);
         let kind = [Migratetype::Cma, Migratetype::Movable][self.random.below(2) as usize];
-        let taken = self.fast.alloc_contig_range(pfn, pages, kind);
-        assert_eq!(taken, self.slow.alloc_contig_range(pfn, pages, kind), "{}", self.context);
+        let taken = self.fast.alloc_contig_range(pfn, pages, kind, 0, NoReclaim);
+        assert_eq!(taken, self.slow.alloc_contig_range(pfn, pages, kind, 0, NoReclaim), "{}", self.context);
         if taken.is_ok() {
             self.contiguous.extend((0..pages).map(|number| pfn.add(number)));
         }

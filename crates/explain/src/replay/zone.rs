@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    GfpFlags, Memory, MemoryConfig, Migratetype, Order, Pfn, Request, Switches, Watermarks, ZoneConfig,
-    ZoneState, ZoneType, required_bytes,
+    GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, Pfn, Request, Switches, Watermarks,
+    ZoneConfig, ZoneState, ZoneType, required_bytes,
 };
 
 use crate::report::{BlockList, Letters};
@@ -124,7 +124,7 @@ impl EngineZone {
         let zone = memory.zones().first()?;
         self.fill(zone)?;
         zone.restore_state(ZoneState { reserved_highatomic: marks.highatomic, ..zone.state() });
-        Some(memory.alloc(Request { cpu: 0, node: 0, order, gfp }).is_ok())
+        Some(memory.alloc(Request { cpu: 0, node: 0, order, gfp }, NoReclaim).is_ok())
     }
 
     /// Puts the blocks into the zone, those of one type together, the largest first.

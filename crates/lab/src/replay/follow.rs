@@ -1,6 +1,6 @@
 //! Replays the events of a trace, one after the other.
 
-use freehold::{GfpFlags, Memory, Order, Pfn, Request};
+use freehold::{GfpFlags, Memory, NoReclaim, Order, Pfn, Request};
 use freehold_trace::{Event, EventKind, EventLog};
 
 use super::agreement::{Agreement, Answer, PARTS, Parting, whereabouts};
@@ -299,7 +299,7 @@ impl<'f, 'm> Follower<'f, 'm> {
         let memory = self.memory();
         let node = memory.zones().first().map_or(0, freehold::Zone::node);
         let request = Request { cpu, node, order, gfp: alloc_request.gfp_of(self.memory().switches()) };
-        let answer = memory.alloc_with(request, &mut self.holders);
+        let answer = memory.alloc(request, &mut self.holders);
         self.followed.attempts_again += 1;
         if order == self.huge {
             self.count_huge(alloc_request.gfp, answer.is_ok());
@@ -334,7 +334,7 @@ impl<'f, 'm> Follower<'f, 'm> {
             gfp
         };
         self.memory()
-            .alloc(Request { gfp: patient, ..request })
+            .alloc(Request { gfp: patient, ..request }, NoReclaim)
             .ok()
             .or_else(|| self.answer_below_marks(request))
     }
@@ -344,15 +344,15 @@ impl<'f, 'm> Follower<'f, 'm> {
         let below = request.gfp.difference(GfpFlags::DIRECT_RECLAIM | GfpFlags::NOMEMALLOC);
         self.followed.waits += 1;
         let rights = if request.order.get() <= COSTLY_ORDER { &RIGHTS_BELOW[..] } else { &[] };
+        let memory = self.memory();
         for &rights in rights {
             self.followed.attempts_again += 1;
-            if let Ok(replayed) = self.memory().alloc(Request { gfp: below.union(rights), ..request }) {
+            if let Ok(replayed) = memory.alloc(Request { gfp: below.union(rights), ..request }, NoReclaim) {
                 return Some(replayed);
             }
         }
         self.followed.attempts_again += 1;
-        let memory = self.memory();
-        memory.alloc_with(request, &mut self.holders).ok()
+        memory.alloc(request, &mut self.holders).ok()
     }
 
     #[inline]

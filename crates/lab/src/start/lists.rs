@@ -150,7 +150,7 @@ impl StartLists {
 
 #[cfg(test)]
 mod tests {
-    use freehold::Era;
+    use freehold::{Era, NoReclaim};
     use freehold_trace::{Event, EventKind, EventLog, FrameUse, Origin, Pageset, Run, ZoneSnapshot};
 
     use super::*;
@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(zone.percpu_state(1).map(|state| state.high), Some(high), "{}", era.name());
             let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
             let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
-            let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
+            let taken = [(); 2].map(|()| memory.alloc(request, NoReclaim).expect("a page"));
             assert_eq!(taken, [Pfn(9), Pfn(8)], "in the order of the list");
         }
     }
@@ -234,7 +234,7 @@ mod tests {
         lab.start.populate(&lab.machine, &memory).expect("a state");
         let gfp = freehold::GfpFlags::HIGHUSER_MOVABLE;
         let request = freehold::Request { cpu: 1, node: 0, order: Order::ZERO, gfp };
-        let taken = [(); 2].map(|()| memory.alloc(request).expect("a page"));
+        let taken = [(); 2].map(|()| memory.alloc(request, NoReclaim).expect("a page"));
         assert_eq!(taken, [Pfn(9), Pfn(20)], "pages that the CPU itself takes come first");
         let replay = lab.replay(&Era::Linux7_3.into(), Options { runs: 1, ..Options::default() });
         let followed = replay.expect("a replay").measures.followed;

@@ -1,7 +1,8 @@
 //! Reclaim and compaction of a generated machine: the engine decides, the host reclaims and moves pages.
 
 use freehold::{
-    GfpFlags, Memory, Order, Pfn, Reclaimed, Reclaimer, Relocate, Request, ShrinkControl, Shrinker, ZoneType,
+    GfpFlags, Memory, NoReclaim, Order, Pfn, Reclaimed, Reclaimer, Relocate, Request, ShrinkControl,
+    Shrinker, ZoneType,
 };
 use freehold_trace::EventKind;
 
@@ -49,10 +50,10 @@ impl Host<'_, '_> {
     pub(super) fn answer(&mut self, task: Task, request: Request) -> Option<Pfn> {
         let memory = self.memory;
         if !(self.reclaims && request.gfp.contains(GfpFlags::DIRECT_RECLAIM)) {
-            return memory.alloc(request).ok();
+            return memory.alloc(request, NoReclaim).ok();
         }
         self.mover = task;
-        let answer = memory.alloc_with(request, self).ok();
+        let answer = memory.alloc(request, &mut *self).ok();
         self.end_compaction();
         answer
     }

@@ -1,6 +1,8 @@
 //! Plays a script on the engine, and writes the words that the oracle would write.
 
-use freehold::{AllocError, FreeError, GfpFlags, Memory, Migratetype, Order, PageTypeRows, Pfn, Request};
+use freehold::{
+    AllocError, FreeError, GfpFlags, Memory, Migratetype, NoReclaim, Order, PageTypeRows, Pfn, Request,
+};
 
 use super::movers::{BlockInUse, Movable, Mover};
 use super::numbers::{Numbers, value};
@@ -215,7 +217,7 @@ impl<'e, 'm> Player<'e, 'm> {
         let memory = self.writer.memory;
         match self.owned.then(|| memory.exclusive(request.cpu)).flatten() {
             Some(mut owner) => owner.alloc(request),
-            None => memory.alloc(request),
+            None => memory.alloc(request, NoReclaim),
         }
     }
 
@@ -295,7 +297,7 @@ impl Player<'_, '_> {
         let base = self.base(step.slot, from, 1)?;
         let Some(first) = self.inside(base, pages.into()) else { return Some(outcome(EINVAL)) };
         let kind = if cma { Migratetype::Cma } else { Migratetype::Movable };
-        if self.writer.memory.alloc_contig_range(first, pages.into(), kind).is_err() {
+        if self.writer.memory.alloc_contig_range(first, pages.into(), kind, 0, NoReclaim).is_err() {
             return Some(outcome(EBUSY));
         }
         for page in 0..pages {

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use freehold::{
-    GfpFlags, Memory, MemoryConfig, Migratetype, Order, PerCpuSettings, Pfn, Request, SetupError, ZoneConfig,
-    ZoneType, required_bytes,
+    GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, PerCpuSettings, Pfn, Request, SetupError,
+    ZoneConfig, ZoneType, required_bytes,
 };
 use parking_lot::RawMutex;
 use serde_json::{Value, json};
@@ -149,7 +149,7 @@ impl<'m> Zone<'m> {
         // The sandbox has no reclaim, so a request that waits would have the same result.
         let gfp = gfp.difference(GfpFlags::DIRECT_RECLAIM);
         let before = self.free_blocks();
-        let pfn = self.memory.alloc(Request { cpu: 0, node: 0, order, gfp });
+        let pfn = self.memory.alloc(Request { cpu: 0, node: 0, order, gfp }, NoReclaim);
         let pfn = pfn.map_err(|_| words::refused(migratetype, order))?;
         Ok(self.answered(migratetype, order, pfn, &before))
     }

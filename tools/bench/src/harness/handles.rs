@@ -1,6 +1,6 @@
 //! The engine's handles as sides of a benchmark: many blocks at once, and per-CPU pages given back.
 
-use freehold::{Exclusive, GfpFlags, Memory, Order, Pfn, Platform, Request};
+use freehold::{Exclusive, GfpFlags, Memory, NoReclaim, Order, Pfn, Platform, Request};
 
 use super::pages::Pages;
 
@@ -36,7 +36,7 @@ pub struct OwnedHandle<'a, 'm, P: Platform, const RECLAIMS: bool = false> {
     cpu: u16,
     /// `None` only while pages are given back.
     lists: Option<Exclusive<'a, 'm, P>>,
-    /// Blocks to free, as [`Exclusive::free_many`] takes them.
+    /// Blocks to free, as [`Exclusive::free_batch`] takes them.
     freed: Vec<Pfn>,
 }
 
@@ -77,15 +77,15 @@ impl<P: Platform, const RECLAIMS: bool> Pages for OwnedHandle<'_, '_, P, RECLAIM
         self.lists = self.memory.exclusive(self.cpu);
     }
 
-    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
+    fn alloc_batch(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
         let request = request(self.cpu, order, RECLAIMS);
-        self.lists.as_mut().map_or(0, |lists| lists.alloc_many(request, places))
+        self.lists.as_mut().map_or(0, |lists| lists.alloc_batch(request, places))
     }
 
-    fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
+    fn free_batch(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
         self.freed.clear();
         self.freed.extend(places.iter_mut().filter_map(Option::take));
-        self.lists.as_mut().is_some_and(|lists| lists.free_many(order, &self.freed).is_ok())
+        self.lists.as_mut().is_some_and(|lists| lists.free_batch(order, &self.freed).is_ok())
     }
 }
 
@@ -115,7 +115,7 @@ impl<'a, 'm, P: Platform> LockedHandle<'a, 'm, P, true> {
 impl<P: Platform, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, P, RECLAIMS> {
     #[inline]
     fn alloc(&mut self, order: Order) -> Option<Pfn> {
-        self.memory.alloc(request(self.cpu, order, RECLAIMS)).ok()
+        self.memory.alloc(request(self.cpu, order, RECLAIMS), NoReclaim).ok()
     }
 
     #[inline]
@@ -127,11 +127,11 @@ impl<P: Platform, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, P, RECLAI
         self.memory.zones()[0].drain_cpu(self.cpu);
     }
 
-    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
+    fn alloc_batch(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
         let request = request(self.cpu, order, RECLAIMS);
         let mut filled = if order == Order::ZERO { self.memory.alloc_bulk(request, places) } else { 0 };
         while let Some(place) = places.get_mut(filled)
-            && let Ok(pfn) = self.memory.alloc(request)
+            && let Ok(pfn) = self.memory.alloc(request, NoReclaim)
         {
             *place = Some(pfn);
             filled += 1;
@@ -139,7 +139,7 @@ impl<P: Platform, const RECLAIMS: bool> Pages for LockedHandle<'_, '_, P, RECLAI
         filled
     }
 
-    fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
+    fn free_batch(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
         let blocks = places.iter_mut().filter_map(Option::take);
         if order == Order::ZERO {
             self.freed.clear();

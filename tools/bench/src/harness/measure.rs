@@ -111,11 +111,11 @@ pub fn batch(
     digest: &mut Digest,
 ) -> Result<(f64, f64), BenchError> {
     let start = Instant::now();
-    let filled = side.alloc_many(order, places);
+    let filled = side.alloc_batch(order, places);
     let alloc_ns = ns_since(start);
     digest.add_places(places);
     let start = Instant::now();
-    let taken = side.free_many(order, places);
+    let taken = side.free_batch(order, places);
     let free_ns = ns_since(start);
     if filled < places.len() {
         return Err(wrong("has no block left"));

@@ -16,7 +16,7 @@ pub trait Pages {
     fn give_back(&mut self) {}
 
     /// Fills empty places in order. Returns how many places are filled.
-    fn alloc_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
+    fn alloc_batch(&mut self, order: Order, places: &mut [Option<Pfn>]) -> usize {
         for (filled, place) in places.iter_mut().enumerate() {
             *place = self.alloc(order);
             if place.is_none() {
@@ -27,7 +27,7 @@ pub trait Pages {
     }
 
     /// Frees the blocks of all places and empties them. Returns true if all were freed.
-    fn free_many(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
+    fn free_batch(&mut self, order: Order, places: &mut [Option<Pfn>]) -> bool {
         let mut all = true;
         for pfn in places.iter_mut().filter_map(Option::take) {
             all &= self.free(pfn, order);

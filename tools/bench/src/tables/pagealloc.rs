@@ -235,7 +235,7 @@ fn slice(
         let mut filled = 0;
         for chunk in places.chunks_mut(CHUNK) {
             let start = Instant::now();
-            let now = side.alloc_many(order, chunk);
+            let now = side.alloc_batch(order, chunk);
             alloc_ns += (ns_since(start) - clock).max(0.0);
             filled += now;
             if now < chunk.len() {
@@ -248,7 +248,7 @@ fn slice(
         digest.add(places[0].map_or(0, |pfn| pfn.0));
         for chunk in places[..filled].chunks_mut(CHUNK) {
             let start = Instant::now();
-            let taken = side.free_many(order, chunk);
+            let taken = side.free_batch(order, chunk);
             free_ns += (ns_since(start) - clock).max(0.0);
             if !taken {
                 return Err(wrong("did not take back what it handed out"));

@@ -101,7 +101,7 @@ impl Operation {
                 let mut places = vec![None; BATCH];
                 batch(side, Order::ZERO, &mut places, digest)?;
                 side.give_back();
-                let filled = counted(|| side.alloc_many(Order::ZERO, &mut places));
+                let filled = counted(|| side.alloc_batch(Order::ZERO, &mut places));
                 digest.add_places(&places);
                 if filled == BATCH { Ok(()) } else { Err(wrong("has no page left")) }
             }

@@ -4,6 +4,7 @@
 //! hold of the zone lock serves many blocks.
 
 use super::exclusive::{Exclusive, LockedZone};
+use super::reclaim::NoReclaim;
 use crate::memory::{CpuRequests, Memory};
 use crate::percpu::PerCpuLists;
 use crate::table::{FrameIndex, FrameWord, Run};
@@ -28,7 +29,7 @@ impl<P: Platform> Memory<'_, P> {
         }
         match self.fill_in_bulk(&request, pages, first_empty) {
             Some(filled) => filled,
-            None => match self.alloc(request) {
+            None => match self.alloc(request, NoReclaim) {
                 Ok(pfn) => {
                     pages[first_empty] = Some(pfn);
                     first_empty + 1
@@ -87,7 +88,7 @@ impl<P: Platform> Memory<'_, P> {
     /// unchanged.
     pub fn free_bulk(&self, cpu: u16, pages: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut owner = self.exclusive(cpu).ok_or((0, FreeError::NoSuchCpu))?;
-        owner.free_many(Order::ZERO, pages)
+        owner.free_batch(Order::ZERO, pages)
     }
 }
 
@@ -96,7 +97,7 @@ impl<P: Platform> Exclusive<'_, '_, P> {
     ///
     /// The results are those of [`Exclusive::alloc`] for one empty place after the other until one request fails, but
     /// with fewer holds of the zone lock.
-    pub fn alloc_many(&mut self, request: Request, blocks: &mut [Option<Pfn>]) -> usize {
+    pub fn alloc_batch(&mut self, request: Request, blocks: &mut [Option<Pfn>]) -> usize {
         let mut filled = 0;
         while let Some(next_empty) = blocks[filled..].iter().position(Option::is_none) {
             filled += next_empty;
@@ -139,7 +140,7 @@ impl<P: Platform> Exclusive<'_, '_, P> {
     /// # Errors
     /// The number of blocks that were freed, and the [`FreeError`] of the next block. That block and those behind it
     /// are unchanged.
-    pub fn free_many(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
+    pub fn free_batch(&mut self, order: Order, blocks: &[Pfn]) -> Result<(), (usize, FreeError)> {
         let mut freed = 0;
         while let Some(&pfn) = blocks.get(freed) {
             let now = self.free_fast_while_possible(order, &blocks[freed..]);
