@@ -60,6 +60,8 @@ extern crate std;
 
 mod adapters;
 mod compact;
+#[cfg(feature = "introspect")]
+mod introspect;
 mod memory;
 mod observe;
 mod percpu;
@@ -75,12 +77,16 @@ pub use adapters::FrameSource;
 #[cfg(not(loom))]
 pub use adapters::{DirectMap, PageHeap};
 pub use compact::Relocate;
+#[cfg(feature = "introspect")]
+pub use introspect::ZoneState;
 #[cfg(not(loom))]
 pub use memory::StaticMemory;
 pub use memory::{Memory, MemoryBuilder, MemoryConfig, Sysctls, Tunables, VmEvents, required_bytes};
 pub use observe::{Broken, PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};
-pub use percpu::{PerCpuSettings, PerCpuState};
-pub use ranges::{RangeMigration, ZoneState};
+pub use percpu::PerCpuSettings;
+#[cfg(feature = "introspect")]
+pub use percpu::PerCpuState;
+pub use ranges::RangeMigration;
 pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 pub use request::{DirectReclaim, Exclusive, NoReclaim};
 pub use table::Sections;

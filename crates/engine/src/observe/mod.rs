@@ -1,8 +1,8 @@
-//! A memory comes in, and stays unchanged; lists, texts in the kernel's formats and violated invariants go out.
+//! A memory comes in, and stays unchanged; counters, texts in the kernel's formats and violated invariants go out.
 
 mod check;
+mod counters;
 mod debug;
-mod inspect;
 mod render;
 
 pub use check::Broken;

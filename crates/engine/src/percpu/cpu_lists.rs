@@ -20,23 +20,6 @@ pub struct PerCpuSettings {
     pub flush_needs_batch: bool,
 }
 
-/// The state of one CPU's lists apart from the blocks on them.
-///
-/// Linux counterpart: the fields of `struct per_cpu_pages`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PerCpuState {
-    /// The number of pages above which the lists are drained. Linux counterpart: `high`.
-    pub high: u32,
-    /// The next refill is the batch times two to this power. Linux counterpart: `alloc_factor`.
-    pub alloc_factor: u32,
-    /// The number of pages freed since the last allocation, which halves it. Linux counterpart: `free_count`.
-    pub free_count: u32,
-    /// Before 6.7: the next drain is the batch times two to this power. Linux counterpart: `free_factor`.
-    pub free_factor: u32,
-    /// True if the last free was of an order above 0. Linux counterpart: `PCPF_PREV_FREE_HIGH_ORDER`.
-    pub last_free_was_high_order: bool,
-}
-
 /// The base-2 logarithm of the largest factor by which a batch grows. Linux counterpart: `CONFIG_PCP_BATCH_SCALE_MAX`.
 pub(crate) const BATCH_SCALE_MAX: u32 = 5;
 

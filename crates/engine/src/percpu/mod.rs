@@ -2,9 +2,13 @@
 
 mod cpu_lists;
 mod list;
+#[cfg(feature = "introspect")]
+mod saved_state;
 mod tuning;
 
+pub use cpu_lists::PerCpuSettings;
 pub(crate) use cpu_lists::{BATCH_SCALE_MAX, LISTS, ListNumber, PerCpuLists, listed_up_to, stack_places};
-pub use cpu_lists::{PerCpuSettings, PerCpuState};
 pub(crate) use list::PerCpuList;
+#[cfg(feature = "introspect")]
+pub use saved_state::PerCpuState;
 pub(crate) use tuning::Pressure;

@@ -1,11 +1,11 @@
 //! The size of per-CPU lists: how many pages they take at a time, and how many they keep.
 
-use super::cpu_lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings, PerCpuState};
+use super::cpu_lists::{BATCH_SCALE_MAX, PerCpuLists, PerCpuSettings};
 use crate::types::{Order, Switches};
 
 /// The largest batch, and the largest `high`. Sums of a few of them do not overflow, and neither do grown batches.
 const MOST_BATCH: u32 = 1 << 20;
-const MOST_HIGH: u32 = 1 << 30;
+pub(super) const MOST_HIGH: u32 = 1 << 30;
 
 impl PerCpuSettings {
     /// Returns the settings within limits: a batch of at least 1, and no number that could overflow.
@@ -253,7 +253,6 @@ impl PerCpuLists<'_> {
     }
 }
 
-/// The settings and the state, which [`crate::Zone::restore_percpu_state`] sets.
 impl PerCpuLists<'_> {
     /// Returns the settings.
     pub(crate) fn settings(&self) -> PerCpuSettings {
@@ -269,27 +268,6 @@ impl PerCpuLists<'_> {
         if !switches.auto_tuned_high {
             self.high = settings.high_min;
         }
-        self.update_fast_below(switches);
-    }
-
-    /// Returns the state of the lists apart from their blocks.
-    pub(crate) fn state(&self) -> PerCpuState {
-        PerCpuState {
-            high: self.high,
-            alloc_factor: self.alloc_factor,
-            free_count: self.free_count,
-            free_factor: self.free_factor,
-            last_free_was_high_order: self.last_free_was_high_order,
-        }
-    }
-
-    /// Sets the state of the lists apart from their blocks.
-    pub(crate) fn set_state(&mut self, state: PerCpuState, switches: &Switches) {
-        let PerCpuState { high, alloc_factor, free_count, free_factor, last_free_was_high_order } = state;
-        (self.high, self.free_count) = (high.min(MOST_HIGH), free_count.min(MOST_HIGH));
-        self.alloc_factor = alloc_factor.min(BATCH_SCALE_MAX);
-        self.free_factor = free_factor.min(BATCH_SCALE_MAX);
-        self.last_free_was_high_order = last_free_was_high_order;
         self.update_fast_below(switches);
     }
 }

@@ -7,7 +7,5 @@ mod isolation;
 mod migration;
 mod offlining;
 mod onlining;
-mod restore;
 
 pub use migration::RangeMigration;
-pub use restore::ZoneState;

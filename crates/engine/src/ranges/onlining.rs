@@ -98,7 +98,7 @@ impl<P: Platform> Zone<'_, P> {
     }
 
     /// Returns the first frame and the end of a range of absent frames. The caller holds the zone lock.
-    pub(super) fn absent_range(
+    pub(crate) fn absent_range(
         &self,
         start: Pfn,
         pages: u64,

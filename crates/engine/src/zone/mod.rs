@@ -16,6 +16,7 @@ mod pageblocks;
 mod percpu;
 mod placement;
 mod refill;
+mod settings;
 mod size;
 mod state;
 mod unmerged;
@@ -34,5 +35,7 @@ pub use state::Zone;
 pub(crate) use state::{CpuLists, ZoneParts};
 pub(crate) use unmixed::Unmixed;
 pub(crate) use watermark_check::{Admission, DEFAULT_BOOST_FACTOR};
+#[cfg(feature = "introspect")]
+pub(crate) use watermark_levels::MOST_PAGES;
+pub(crate) use watermark_levels::Mark;
 pub use watermark_levels::Watermarks;
-pub(crate) use watermark_levels::{MOST_PAGES, Mark};

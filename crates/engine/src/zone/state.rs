@@ -307,6 +307,7 @@ impl<'m, P: Platform> Zone<'m, P> {
 
     /// Returns the numbers of free blocks on all lists, for tests and reports. The call walks each list to its end
     /// under the lock, and does not change the statistics.
+    #[cfg(feature = "introspect")]
     pub fn list_lengths(&self) -> FreeCounts {
         let state = self.state.lock();
         let mut counts = FreeCounts::default();
@@ -321,6 +322,7 @@ impl<'m, P: Platform> Zone<'m, P> {
     }
 
     /// Sets the statistics of the zone lock to 0, for example after frames were brought into service.
+    #[cfg(feature = "introspect")]
     pub fn reset_stats(&self) {
         self.state.lock().stats = ZoneStats::default();
     }

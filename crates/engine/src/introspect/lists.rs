@@ -1,7 +1,5 @@
-//! Reads the lists of a zone block by block, and its counters.
+//! Reads the lists of a zone block by block.
 
-use crate::percpu::PerCpuSettings;
-use crate::table::sync::Ordering;
 use crate::types::{Migratetype, Order, PageblockUse, Pfn, Platform};
 use crate::zone::Zone;
 
@@ -55,43 +53,10 @@ impl<P: Platform> Zone<'_, P> {
         })
     }
 
-    /// Returns the number of pages on all of a CPU's lists of this zone; 0 for an absent CPU.
-    ///
-    /// Units: pages. Linux counterpart: `pcp->count`.
-    pub fn percpu_pages(&self, cpu: u16) -> u32 {
-        self.lock_lists(cpu).map_or(0, |lists| lists.count())
-    }
-
-    /// Returns the number of free pages in CMA pageblocks, as of the end of the last lock hold.
-    ///
-    /// Units: pages. Linux counterpart: `NR_FREE_CMA_PAGES`.
-    pub fn free_cma_pages(&self) -> u64 {
-        self.shared.free_cma.load(Ordering::Relaxed)
-    }
-
-    /// Returns the number of free pages in the reserve for atomic requests, as of the end of the last lock hold.
-    ///
-    /// Units: pages. Linux counterpart: `nr_free_highatomic`.
-    pub fn free_highatomic_pages(&self) -> u64 {
-        self.shared.free_highatomic.load(Ordering::Relaxed)
-    }
-
     /// Returns the two counts of the pageblock around a frame: `free`, the pages in free blocks smaller than the
     /// pageblock, and `movable`, the pages that left the free lists for movable requests. The other fields are 0.
     /// Returns `None` outside the zone, and without [`crate::Switches::claims_by_counts`].
     pub fn counted_use(&self, pfn: Pfn) -> Option<PageblockUse> {
         self.frames.index(pfn).and_then(|index| self.blocks.counted_use(index))
-    }
-
-    /// Returns the number of isolated pageblocks.
-    ///
-    /// Linux counterpart: `nr_isolate_pageblock`.
-    pub fn isolated_pageblocks(&self) -> u64 {
-        self.lock().state.isolated_blocks
-    }
-
-    /// Returns the settings of a CPU's lists; `None` for an absent CPU.
-    pub fn percpu_settings(&self, cpu: u16) -> Option<PerCpuSettings> {
-        self.lock_lists(cpu).map(|lists| lists.settings())
     }
 }

@@ -3,11 +3,11 @@
 //! A zone is restored in this order: the types of its pageblocks, every free block in list order, the blocks on
 //! per-CPU lists, and the rest of its state.
 
-use crate::percpu::{PerCpuSettings, PerCpuState};
+use crate::percpu::PerCpuState;
 use crate::table::sync::Ordering;
 use crate::table::{FrameIndex, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Pfn, Platform, SetupError};
-use crate::zone::{ListOp, MOST_PAGES, Watermarks, Zone, ZoneGuard};
+use crate::zone::{ListOp, MOST_PAGES, Zone, ZoneGuard};
 
 /// The state of a zone apart from its blocks and the types of its pageblocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -82,17 +82,6 @@ impl<P: Platform> Zone<'_, P> {
         }
     }
 
-    /// Changes the settings of a CPU's lists. For an absent CPU nothing happens.
-    ///
-    /// A batch of 0 counts as 1, and a batch above 2^20 as 2^20. Bounds above 2^30 count as 2^30. The lower bound may
-    /// exceed the upper one.
-    /// Linux counterpart: `pageset_update`.
-    pub fn set_percpu_settings(&self, cpu: u16, settings: PerCpuSettings) {
-        if let Some(mut lists) = self.lock_lists(cpu) {
-            lists.set_settings(settings, &self.switches);
-        }
-    }
-
     /// Returns the state of the zone apart from its blocks.
     pub fn state(&self) -> ZoneState {
         let shared = &self.shared;
@@ -114,27 +103,6 @@ impl<P: Platform> Zone<'_, P> {
         shared.boosted.store(state.boosted, Ordering::Relaxed);
         shared.reclaim_active.store(state.reclaim_active, Ordering::Relaxed);
         shared.below_high.store(state.below_high, Ordering::Relaxed);
-    }
-
-    /// Returns the three watermarks, without the boost.
-    pub fn watermarks(&self) -> Watermarks {
-        self.shared.watermarks.load()
-    }
-
-    /// Changes the three watermarks and sets the boost to 0.
-    ///
-    /// Linux counterpart: `__setup_per_zone_wmarks`.
-    pub fn set_watermarks(&self, watermarks: Watermarks) {
-        let _guard = self.lock();
-        self.shared.watermarks.store(watermarks);
-        self.shared.boost.store(0, Ordering::Relaxed);
-    }
-
-    /// Changes the amount by which one fallback raises the watermarks, in ten-thousandths of the high watermark.
-    ///
-    /// Linux counterpart: `vm.watermark_boost_factor`.
-    pub fn set_watermark_boost_factor(&self, factor: u32) {
-        self.shared.boost_factor.store(factor.into(), Ordering::Relaxed);
     }
 }
 
