@@ -65,6 +65,7 @@ mod introspect;
 mod memory;
 mod observe;
 mod percpu;
+mod policy;
 mod ranges;
 mod reclaim;
 mod request;

@@ -183,7 +183,7 @@ impl<P: Platform, E: Relocate> CompactRun<'_, '_, P, E> {
 
 impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns true if the zone stays above its min watermark after a block of `order` is taken.
-    pub(super) fn spares(&self, order: Order) -> bool {
+    pub(crate) fn spares(&self, order: Order) -> bool {
         let mark = self.zone.watermarks().min + order.pages();
         let admission =
             Admission { order: Order::ZERO, mark: Mark::Min, highest_zone: 0, flags: AllocFlags::CMA };

@@ -116,7 +116,7 @@ impl<P: Platform> Zone<'_, P> {
 impl<P: Platform> Zone<'_, P> {
     /// Lets the embedder move one block. Returns true if the embedder now owns the new place; otherwise nothing has
     /// changed.
-    pub(super) fn move_block<E: Relocate>(
+    pub(crate) fn move_block<E: Relocate>(
         &self,
         from: FrameIndex,
         to: FrameIndex,

@@ -181,7 +181,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Takes a block of `order` from the smallest sufficient free block of one type.
     ///
     /// Linux counterpart: `__rmqueue_smallest`.
-    pub(super) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
+    pub(crate) fn take_smallest(&mut self, order: Order, migratetype: Migratetype) -> Option<FrameIndex> {
         self.take_smallest_run(order, migratetype, 1).map(|run| run.first)
     }
 

@@ -1,13 +1,22 @@
 //! Fallback: finds a block for a request if the lists of its own type have none.
 
+use core::ops::ControlFlow;
+
 use super::free_area::ListOp;
 use super::guard::ZoneGuard;
-use super::placement::{Chosen, Foreign};
 use super::state::Zone;
 use crate::table::FrameIndex;
 use crate::types::{
     AllocContext, AllocFlags, ExtFrag, Migratetype, Order, PageblockUse, Platform, Tracepoints,
 };
+
+/// A free block of another type than the wanted one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Foreign {
+    pub(crate) index: FrameIndex,
+    pub(crate) order: Order,
+    pub(crate) migratetype: Migratetype,
+}
 
 /// The result of a search of one order for a block of another type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +33,7 @@ impl Migratetype {
     /// Returns the types whose blocks a request may fall back to, best first.
     ///
     /// Linux counterpart: `fallbacks`.
-    pub(super) const fn fallbacks(self) -> [Self; 2] {
+    pub(crate) const fn fallbacks(self) -> [Self; 2] {
         match self {
             Self::Movable => [Self::Reclaimable, Self::Unmovable],
             Self::Reclaimable => [Self::Unmovable, Self::Movable],
@@ -80,20 +89,10 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Linux counterpart: `__rmqueue_claim`.
     #[inline(never)]
     pub(super) fn claim(&mut self, context: AllocContext) -> Option<FrameIndex> {
-        if !context.flags.contains(AllocFlags::NOFRAGMENT) {
-            let chosen = match self.chosen_to_claim(context) {
-                Chosen::AsEra => self.used_to_claim(context),
-                chosen => chosen,
-            };
-            match chosen {
-                Chosen::AsEra => {}
-                Chosen::Nothing => return None,
-                Chosen::Block(block) => {
-                    if let Some(taken) = self.claim_chosen(block, context) {
-                        return Some(taken);
-                    }
-                }
-            }
+        if !context.flags.contains(AllocFlags::NOFRAGMENT)
+            && let ControlFlow::Break(taken) = self.claim_by_rule(context)
+        {
+            return taken;
         }
         for order in self.smallest_fallback(context).up_to(self.zone.max_order).rev() {
             match self.search(order, context.migratetype, true) {
@@ -112,29 +111,11 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         None
     }
 
-    /// Claims the pageblock around a free block, and takes a block from it. The use of its other pages does not matter.
-    fn claim_chosen(&mut self, used: Foreign, context: AllocContext) -> Option<FrameIndex> {
-        if used.order >= self.zone.blocks.order() {
-            let taken = self.claim_block(used.index, used.order, used.migratetype, context)?;
-            self.state.stats.claims += 1;
-            self.trace_extfrag(taken, used.order, used.migratetype, context);
-            return Some(taken);
-        }
-        self.state.stats.claim_attempts += 1;
-        self.boost_watermark(context.flags);
-        let start = self.whole_pageblock(used.index).ok()?;
-        self.convert_pageblock(start, context.migratetype);
-        let taken = self.take_smallest(context.order, context.migratetype)?;
-        self.state.stats.claims += 1;
-        self.trace_extfrag(taken, used.order, used.migratetype, context);
-        Some(taken)
-    }
-
     /// Claims the pageblock around one free block, and takes a block from it. Returns `None` if too little of the
     /// pageblock suits the request.
     ///
     /// Linux counterpart: `try_to_claim_block`.
-    fn claim_block(
+    pub(crate) fn claim_block(
         &mut self,
         index: FrameIndex,
         found: Order,
@@ -178,9 +159,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     #[inline(never)]
     pub(super) fn steal(&mut self, context: AllocContext) -> Option<FrameIndex> {
         let Foreign { index, order, migratetype } = match self.chosen_to_steal(context) {
-            Chosen::AsEra => self.smallest_foreign(context)?,
-            Chosen::Nothing => return None,
-            Chosen::Block(block) => block,
+            ControlFlow::Continue(()) => self.smallest_foreign(context)?,
+            ControlFlow::Break(chosen) => chosen?,
         };
         self.take(index, context.order, order, migratetype);
         if self.zone.switches.claims_by_counts {
@@ -207,7 +187,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         }
     }
 
-    pub(super) fn trace_extfrag(
+    pub(crate) fn trace_extfrag(
         &self,
         index: FrameIndex,
         found: Order,

@@ -147,8 +147,8 @@ pub struct Zone<'m, P: Platform> {
     pub(crate) rule: &'m P::Rule,
     /// The number of refused choices of the rule and, in `last_refused`, the last of them. A correct rule never writes
     /// them.
-    pub(super) refused: AtomicU64,
-    pub(super) last_refused: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) last_refused: AtomicU64,
     pub(crate) shared: OwnLines<Shared>,
     pub(crate) counts: OwnLines<Counts>,
     pub(super) state: OwnLines<Mutex<P::ZoneLock, LockedState>>,

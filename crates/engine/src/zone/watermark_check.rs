@@ -194,7 +194,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Boosts the watermarks after a fallback, so that reclaim frees pages for the next request.
     ///
     /// Linux counterpart: `boost_watermark`.
-    pub(super) fn boost_watermark(&mut self, flags: AllocFlags) {
+    pub(crate) fn boost_watermark(&mut self, flags: AllocFlags) {
         let zone = self.zone;
         let block = u64::from(zone.blocks.pages());
         let factor = zone.shared.boost_factor.load(Ordering::Relaxed);

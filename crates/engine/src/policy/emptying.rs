@@ -1,13 +1,13 @@
 //! Emptying a pageblock: its movable pages move to other pageblocks.
 
 use core::cell::Cell;
-
 use core::ops::AddAssign;
 
-use super::relocate::Relocate;
+use super::claims::SCAN_LIMIT;
+use crate::compact::Relocate;
 use crate::table::{BlockList, FrameIndex, FrameKind, FrameWord, Place, Run};
 use crate::types::{Migratetype, Order, Platform};
-use crate::zone::{Insertion, SCAN_LIMIT, Zone, ZoneGuard};
+use crate::zone::{Insertion, Zone, ZoneGuard};
 
 /// The zone whose pageblocks are emptied, the embedder that moves their pages, and the CPU that runs it.
 pub(super) struct Emptying<'r, 'm, P: Platform, E> {

@@ -11,12 +11,13 @@
 //!
 //! Each pageblock keeps two counts. They select the pageblocks whose frames are then read one by one.
 
+use super::claims::OwnRules;
 use super::emptying::{Emptying, Moves};
-use super::relocate::Relocate;
+use crate::compact::Relocate;
 use crate::memory::Memory;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{Chore, Migratetype, PageblockUse, PlacementRule, Platform, ZoneType};
-use crate::zone::{OwnRules, Zone};
+use crate::zone::Zone;
 
 /// "Few pages" of a pageblock means: at most its pages divided by this number.
 const FEW: u32 = 8;

@@ -1,9 +1,9 @@
 //! Checks whether a drain of CPUs' lists could merge pages into a block. Linux has no such check.
 
-use super::state::Zone;
 use crate::percpu::PerCpuLists;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{GfpFlags, Order, Platform};
+use crate::zone::Zone;
 
 /// The most pages on a CPU's lists that are checked. Longer lists are worth a drain in any case.
 const MOST_PAGES: u32 = 128;

@@ -1,15 +1,15 @@
-//! Placement: lets the memory's rule choose blocks of other types for requests, and defines Freehold's own rule.
+//! Claims: the memory's rule or Freehold's own rule chooses blocks of other types for requests.
 
 use core::cell::Cell;
+use core::ops::ControlFlow;
 
-use super::guard::ZoneGuard;
-use super::state::Zone;
 use crate::table::sync::{AtomicU64, Ordering};
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{
     AllocContext, Choice, Chore, FallbackRequest, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
     PlacementRule, Platform, RefusedChoices, Switches,
 };
+use crate::zone::{Foreign, Zone, ZoneGuard};
 
 /// The number of blocks that are scanned at the head of a list.
 pub(crate) const SCAN_LIMIT: usize = 32;
@@ -17,22 +17,6 @@ pub(crate) const SCAN_LIMIT: usize = 32;
 /// A pageblock that already has pages of the request's mobility is claimed only if at least its pages divided by this
 /// number are free.
 const WORTH_CLAIMING: u32 = 8;
-
-/// A free block of another type than the wanted one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Foreign {
-    pub(super) index: FrameIndex,
-    pub(super) order: Order,
-    pub(super) migratetype: Migratetype,
-}
-
-/// A choice of a rule after its check.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Chosen {
-    AsEra,
-    Nothing,
-    Block(Foreign),
-}
 
 /// Freehold's own placement rule. The switches of the era turn on its parts.
 ///
@@ -105,9 +89,22 @@ impl<P: Platform> Zone<'_, P> {
 }
 
 impl<P: Platform> ZoneGuard<'_, '_, P> {
+    /// Claims the pageblock of the block that the memory's rule or Freehold's own rule chooses, and takes a block from
+    /// it. Continues if the rules leave the choice to Linux's search.
+    #[inline]
+    pub(crate) fn claim_by_rule(&mut self, context: AllocContext) -> ControlFlow<Option<FrameIndex>> {
+        let chosen = match self.chosen_to_claim(context) {
+            ControlFlow::Continue(()) => self.used_to_claim(context),
+            chosen @ ControlFlow::Break(_) => chosen,
+        };
+        let ControlFlow::Break(Some(block)) = chosen else { return chosen.map_break(|_| None) };
+        self.claim_chosen(block, context)
+            .map_or(ControlFlow::Continue(()), |taken| ControlFlow::Break(Some(taken)))
+    }
+
     /// Lets the memory's rule choose the block whose pageblock a request claims.
     #[inline]
-    pub(super) fn chosen_to_claim(&mut self, context: AllocContext) -> Chosen {
+    fn chosen_to_claim(&mut self, context: AllocContext) -> ControlFlow<Option<Foreign>> {
         let (rule, wanted) = (self.zone.rule, self.wanted(context));
         let orders = context.order.up_to(self.zone.max_order).rev();
         // A pageblock that does not lie completely in the zone cannot be claimed, so it is not offered.
@@ -120,8 +117,10 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     }
 
     /// Lets the memory's rule choose the block from which a request takes a piece.
+    ///
+    /// Continues if the rule leaves the choice to Linux's search.
     #[inline]
-    pub(super) fn chosen_to_steal(&mut self, context: AllocContext) -> Chosen {
+    pub(crate) fn chosen_to_steal(&mut self, context: AllocContext) -> ControlFlow<Option<Foreign>> {
         let (rule, wanted) = (self.zone.rule, self.wanted(context));
         let orders = context.order.up_to(self.zone.max_order);
         let (choice, touched) = self.ask(context, orders, |_| true, |offers| rule.steal(wanted, offers));
@@ -130,16 +129,34 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     }
 
     /// Lets Freehold's own rule choose a free block in a pageblock that is partly in use and worth claiming.
-    pub(super) fn used_to_claim(&mut self, context: AllocContext) -> Chosen {
+    fn used_to_claim(&mut self, context: AllocContext) -> ControlFlow<Option<Foreign>> {
         if !self.zone.switches.claims_used_first {
-            return Chosen::AsEra;
+            return ControlFlow::Continue(());
         }
-        let Some(largest) = self.zone.blocks.order().down() else { return Chosen::AsEra };
+        let Some(largest) = self.zone.blocks.order().down() else { return ControlFlow::Continue(()) };
         let (rules, wanted) = (OwnRules(self.zone.switches), self.wanted(context));
         let orders = context.order.up_to(largest).rev();
         let (choice, touched) = self.ask(context, orders, |_| true, |offers| rules.claim(wanted, offers));
         self.touch(touched);
         self.chosen(choice, context)
+    }
+
+    /// Claims the pageblock around a free block, and takes a block from it. The use of its other pages does not matter.
+    fn claim_chosen(&mut self, used: Foreign, context: AllocContext) -> Option<FrameIndex> {
+        if used.order >= self.zone.blocks.order() {
+            let taken = self.claim_block(used.index, used.order, used.migratetype, context)?;
+            self.state.stats.claims += 1;
+            self.trace_extfrag(taken, used.order, used.migratetype, context);
+            return Some(taken);
+        }
+        self.state.stats.claim_attempts += 1;
+        self.boost_watermark(context.flags);
+        let start = self.whole_pageblock(used.index).ok()?;
+        self.convert_pageblock(start, context.migratetype);
+        let taken = self.take_smallest(context.order, context.migratetype)?;
+        self.state.stats.claims += 1;
+        self.trace_extfrag(taken, used.order, used.migratetype, context);
+        Some(taken)
     }
 
     fn wanted(&self, context: AllocContext) -> FallbackRequest {
@@ -177,16 +194,16 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     }
 
     #[inline]
-    fn chosen(&mut self, choice: Choice, context: AllocContext) -> Chosen {
+    fn chosen(&mut self, choice: Choice, context: AllocContext) -> ControlFlow<Option<Foreign>> {
         match choice {
-            Choice::AsEra => Chosen::AsEra,
-            Choice::Nothing => Chosen::Nothing,
+            Choice::AsEra => ControlFlow::Continue(()),
+            Choice::Nothing => ControlFlow::Break(None),
             Choice::Take(offer) => {
                 let foreign = self.zone.foreign(offer, context);
                 if foreign.is_none() {
                     self.zone.refuse(offer.pfn);
                 }
-                foreign.map_or(Chosen::AsEra, Chosen::Block)
+                foreign.map_or(ControlFlow::Continue(()), |block| ControlFlow::Break(Some(block)))
             }
         }
     }
