@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 
 use freehold_lab::analysis::analyze;
-use freehold_lab::predict::{Change, Facts, PredictError, Predicting, Recording, predict_change};
+use freehold_lab::predict::{Facts, PredictError, Predicting, Recording, SettingChange, predict_change};
 use freehold_lab::sweep::{Grid, Prepared, RunOptions, knob, run_trace, to_csv};
 use freehold_lab::workload::{self, Plan};
 use freehold_lab::{Columns, CompareOptions, LabError, Loaded, Options, Variant};
@@ -246,7 +246,7 @@ fn write_expected(folder: &Path) {
     let analysis = analyze(&trace.name(), || trace.open(), |_| (), Failed::from).expect("an analysis");
     write("analyze.csv", &analysis.columns());
     let recordings = ["file-churn.arrows", "file-churn-2.arrows"].map(Kept::new);
-    let change = Change::new(set(&[("watermark_boost_factor", "0")])).expect("a change");
+    let change = SettingChange::new(set(&[("watermark_boost_factor", "0")])).expect("a change");
     let mut how = Predicting::default();
     how.options.replays = 2;
     write("predict.csv", &predict_change(&change, &recordings, &[], &how).expect("a prediction").columns());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use freehold::Era;
 use freehold_lab::predict::{
-    Change, Facts, PredictError, PredictOptions, Predicting, Recording, predict_change,
+    Facts, PredictError, PredictOptions, Predicting, Recording, SettingChange, predict_change,
 };
 use freehold_lab::{
     CompareOptions, Control, Lab, LabError, Loaded, MOST_SHIFTS, Options, SampleDetail, Variant, sentence,
@@ -184,7 +184,7 @@ pub(super) fn predict(
     progress: Option<Bound<'_, PyAny>>,
     settings: &Bound<'_, PyDict>,
 ) -> PyResult<Outcome> {
-    let change = Change::new(settings::turned(settings)?).map_err(Failure::from)?;
+    let change = SettingChange::new(settings::turned(settings)?).map_err(Failure::from)?;
     let control = Arc::new(Control::default());
     let options = PredictOptions { replays: replays(replicates)?, threads };
     let how = Predicting { options, page_move_ns, control: Arc::clone(&control) };

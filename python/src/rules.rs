@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use freehold::{Choice, Chore, Migratetype, Offers, PageblockUse, PlacementRule};
+use freehold::{Chore, Migratetype, Offers, PageblockUse, PlacementChoice, PlacementRule};
 use freehold_lab::{Control, Rule, Variant};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -140,8 +140,8 @@ impl RuleCall {
         })
     }
 
-    fn choose(&self, method: &str, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
-        self.call(Choice::AsEra, |py, object| {
+    fn choose(&self, method: &str, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
+        self.call(PlacementChoice::AsEra, |py, object| {
             let wanted = FallbackRequest {
                 order: wanted.order.get(),
                 migratetype: wanted.migratetype.name(),
@@ -151,13 +151,13 @@ impl RuleCall {
                 offers.map(|offer| Py::new(py, Offer::from(offer))).collect::<PyResult<_>>()?;
             let chosen = object.call_method1(method, (wanted, PyList::new(py, offers)?))?;
             if chosen.is_none() {
-                return Ok(Choice::AsEra);
+                return Ok(PlacementChoice::AsEra);
             }
             if let Ok(offer) = chosen.cast::<Offer>() {
-                return Ok(Choice::Take(offer.get().block()?));
+                return Ok(PlacementChoice::Take(offer.get().block()?));
             }
             if chosen.extract::<String>().is_ok_and(|word| word == NOTHING) {
-                return Ok(Choice::Nothing);
+                return Ok(PlacementChoice::Nothing);
             }
             Err(self.wrong(method, &chosen, "an offer, None (as the era) or \"nothing\""))
         })
@@ -173,12 +173,12 @@ impl RuleCall {
 }
 
 impl PlacementRule for RuleCall {
-    fn claim(&self, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
-        if self.claims { self.choose("claim", wanted, offers) } else { Choice::AsEra }
+    fn claim(&self, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
+        if self.claims { self.choose("claim", wanted, offers) } else { PlacementChoice::AsEra }
     }
 
-    fn steal(&self, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> Choice {
-        if self.steals { self.choose("steal", wanted, offers) } else { Choice::AsEra }
+    fn steal(&self, wanted: freehold::FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
+        if self.steals { self.choose("steal", wanted, offers) } else { PlacementChoice::AsEra }
     }
 
     fn tidies(&self) -> bool {

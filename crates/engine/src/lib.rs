@@ -92,9 +92,9 @@ pub use reclaim::{Reclaimed, Reclaimer, ShrinkControl, Shrinker};
 pub use request::{DirectReclaim, Exclusive, NoReclaim};
 pub use table::Sections;
 pub use types::{
-    AllocAtError, AllocError, BlockError, Choice, Chore, Era, ExtFrag, FallbackRequest, FreeError, GfpFlags,
+    AllocAtError, AllocError, BlockError, Chore, Era, ExtFrag, FallbackRequest, FreeError, GfpFlags,
     MAX_ORDERS, MIGRATETYPES, Migratetype, NR_PAGE_ORDERS, Offer, Offers, Order, OwnersFreeOnce, PCP_TYPES,
-    PageblockUse, PerCpuStats, Pfn, PlacementRule, Platform, RefusedChoices, Request, RequestStats,
-    SetupError, Switch, SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
+    PageblockUse, PerCpuStats, Pfn, PlacementChoice, PlacementRule, Platform, RefusedChoices, Request,
+    RequestStats, SetupError, Switch, SwitchField, Switches, Tracepoints, ZONE_TYPES, ZoneStats, ZoneType,
 };
 pub use zone::{FreeCounts, Watermarks, Zone, ZoneConfig};

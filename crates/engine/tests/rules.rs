@@ -6,8 +6,9 @@ use std::mem::MaybeUninit;
 
 use crate::common::{Random, config, order, plain_zone, request};
 use freehold::{
-    Choice, Chore, Era, FallbackRequest, GfpFlags, Memory, Migratetype, NoReclaim, Offer, Offers, Order,
-    PageblockUse, Pfn, PlacementRule, Platform, Relocate, Switches, ZoneConfig, required_bytes,
+    Chore, Era, FallbackRequest, GfpFlags, Memory, Migratetype, NoReclaim, Offer, Offers, Order,
+    PageblockUse, Pfn, PlacementChoice, PlacementRule, Platform, Relocate, Switches, ZoneConfig,
+    required_bytes,
 };
 
 /// The platform of a memory with a rule of type `R`.
@@ -44,7 +45,7 @@ fn act_in<R: PlacementRule, T>(
 struct UsedFirst;
 
 impl PlacementRule for UsedFirst {
-    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
+    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
         let pages = 1 << wanted.pageblock_order.get();
         let immovable = wanted.migratetype != Migratetype::Movable;
         let mut partly = offers.filter(|offer| offer.order < wanted.pageblock_order);
@@ -52,7 +53,7 @@ impl PlacementRule for UsedFirst {
             let alike = offer.like(wanted.migratetype);
             (immovable && alike > 0 && offer.free >= pages / 8) || offer.free + alike >= pages / 2
         });
-        found.map_or(Choice::AsEra, Choice::Take)
+        found.map_or(PlacementChoice::AsEra, PlacementChoice::Take)
     }
 }
 
@@ -116,23 +117,23 @@ impl<C, S> LoggedRule<C, S> {
 
 impl<C, S> PlacementRule for LoggedRule<C, S>
 where
-    C: Fn(&mut dyn Iterator<Item = Offer>) -> Choice,
-    S: Fn(&mut dyn Iterator<Item = Offer>) -> Choice,
+    C: Fn(&mut dyn Iterator<Item = Offer>) -> PlacementChoice,
+    S: Fn(&mut dyn Iterator<Item = Offer>) -> PlacementChoice,
 {
-    fn claim(&self, _: FallbackRequest, mut offers: Offers<'_>) -> Choice {
+    fn claim(&self, _: FallbackRequest, mut offers: Offers<'_>) -> PlacementChoice {
         self.count(0);
         (self.claim)(&mut offers)
     }
 
-    fn steal(&self, _: FallbackRequest, mut offers: Offers<'_>) -> Choice {
+    fn steal(&self, _: FallbackRequest, mut offers: Offers<'_>) -> PlacementChoice {
         self.count(1);
         (self.steal)(&mut offers)
     }
 }
 
-type Choose<'c> = &'c dyn Fn(&mut dyn Iterator<Item = Offer>) -> Choice;
+type Choose<'c> = &'c dyn Fn(&mut dyn Iterator<Item = Offer>) -> PlacementChoice;
 
-const AS_ERA: Choose<'_> = &|_| Choice::AsEra;
+const AS_ERA: Choose<'_> = &|_| PlacementChoice::AsEra;
 
 /// Fills memory with movable pages, frees some scattered pages, and makes unmovable requests.
 fn pollute<R: PlacementRule>(memory: &Memory<'_, Ruled<R>>) -> Vec<Pfn> {
@@ -166,9 +167,9 @@ fn chosen_block_is_claimed_in_unaligned_zones() {
         let fullest = |offers: &mut dyn Iterator<Item = Offer>| match offers.min_by_key(|offer| offer.free) {
             Some(offer) => {
                 chosen.set(chosen.get() + 1);
-                Choice::Take(offer)
+                PlacementChoice::Take(offer)
             }
-            None => Choice::AsEra,
+            None => PlacementChoice::AsEra,
         };
         let claim: Choose<'_> = &fullest;
         act_in(plain_zone(0x4f3, PAGES + 77), era.switches(), &LoggedRule::new(claim, AS_ERA), |memory| {
@@ -189,7 +190,7 @@ fn offers_are_ordered_and_describe_their_pageblocks() {
     let seen = RefCell::new(Vec::new());
     let look = |offers: &mut dyn Iterator<Item = Offer>| {
         seen.borrow_mut().push(offers.collect::<Vec<_>>());
-        Choice::AsEra
+        PlacementChoice::AsEra
     };
     let (claim, steal): (Choose<'_>, Choose<'_>) = (&look, AS_ERA);
     for era in [Era::Linux6_12, Era::Linux7_3, Era::Freehold] {
@@ -212,16 +213,23 @@ fn offers_are_ordered_and_describe_their_pageblocks() {
 fn invalid_choice_is_refused_and_the_era_decides() {
     let by_era = act(Era::Linux7_3.switches(), &(), pollute);
     let beside = |offers: &mut dyn Iterator<Item = Offer>| match offers.next() {
-        Some(offer) => Choice::Take(Offer { pfn: Pfn(offer.pfn.0 + 8), ..offer }),
-        None => Choice::AsEra,
+        Some(offer) => PlacementChoice::Take(Offer { pfn: Pfn(offer.pfn.0 + 8), ..offer }),
+        None => PlacementChoice::AsEra,
     };
     let larger = |offers: &mut dyn Iterator<Item = Offer>| match offers.next() {
-        Some(offer) => Choice::Take(Offer { order: offer.order.up().expect("an order"), ..offer }),
-        None => Choice::AsEra,
+        Some(offer) => PlacementChoice::Take(Offer { order: offer.order.up().expect("an order"), ..offer }),
+        None => PlacementChoice::AsEra,
     };
     let outside = |_: &mut dyn Iterator<Item = Offer>| {
         let (order, migratetype) = (Order::HUGE_PAGE, Migratetype::Movable);
-        Choice::Take(Offer { pfn: Pfn(u64::MAX), order, migratetype, free: 0, movable: 0, immovable: 0 })
+        PlacementChoice::Take(Offer {
+            pfn: Pfn(u64::MAX),
+            order,
+            migratetype,
+            free: 0,
+            movable: 0,
+            immovable: 0,
+        })
     };
     let bad: [Choose<'_>; 3] = [&beside, &larger, &outside];
     for (number, bad) in bad.into_iter().enumerate() {
@@ -254,8 +262,9 @@ fn invalid_choice_is_refused_and_the_era_decides() {
 
 #[test]
 fn requests_steal_without_a_claim_and_fail_without_a_steal() {
-    let (nothing, smallest): (Choose<'_>, Choose<'_>) =
-        (&|_| Choice::Nothing, &|offers| offers.next().map_or(Choice::Nothing, Choice::Take));
+    let (nothing, smallest): (Choose<'_>, Choose<'_>) = (&|_| PlacementChoice::Nothing, &|offers| {
+        offers.next().map_or(PlacementChoice::Nothing, PlacementChoice::Take)
+    });
     let rule = LoggedRule::new(nothing, smallest);
     act(Era::Linux7_3.switches(), &rule, |memory| {
         assert_eq!(pollute(memory).len(), 64);
@@ -274,8 +283,8 @@ fn requests_steal_without_a_claim_and_fail_without_a_steal() {
 struct Tidier(Migratetype);
 
 impl PlacementRule for Tidier {
-    fn claim(&self, _: FallbackRequest, _: Offers<'_>) -> Choice {
-        Choice::Nothing
+    fn claim(&self, _: FallbackRequest, _: Offers<'_>) -> PlacementChoice {
+        PlacementChoice::Nothing
     }
 
     fn tidies(&self) -> bool {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::process::ExitCode;
 
-use freehold::{Choice, Era, FallbackRequest, Offers, PlacementRule};
+use freehold::{Era, FallbackRequest, Offers, PlacementChoice, PlacementRule};
 use freehold_lab::{Loaded, Options, Rule, Variant};
 use freehold_trace::{ReadOptions, TraceReader};
 
@@ -25,10 +25,10 @@ const REPLICATES: u32 = 8;
 struct MyRule;
 
 impl PlacementRule for MyRule {
-    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
+    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
         let quarter = (1 << wanted.pageblock_order.get()) / 4;
         let fullest = offers.filter(|offer| offer.free >= quarter).min_by_key(|offer| offer.free);
-        fullest.map_or(Choice::AsEra, Choice::Take)
+        fullest.map_or(PlacementChoice::AsEra, PlacementChoice::Take)
     }
 }
 

@@ -3,7 +3,7 @@
 use freehold::{MAX_ORDERS, MIGRATETYPES, Order};
 
 /// Counts by order, from order 0 on.
-pub type ByOrder = freehold_trace::ByOrder<u64>;
+pub type CountsByOrder = freehold_trace::ByOrder<u64>;
 
 /// Free blocks by order, then by migratetype.
 pub type ByOrderAndType = freehold_trace::ByOrder<[u64; MIGRATETYPES]>;

@@ -40,24 +40,24 @@ pub use columns::{Column, Columns};
 #[cfg(feature = "report")]
 pub use columns_file::ColumnsError;
 pub use compare::{
-    Attributed, Bound, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, MOST_SHIFTS, Measured,
-    ProactiveBaseline, Replicates, SCREEN, Section, Summary, Trust, TrustPart, UNKNOWN_RELEASE, ZoneDistance,
-    trust_table,
+    Attributed, CompareOptions, Comparison, EndDistance, EraStep, Hindsight, HindsightBound, MOST_SHIFTS,
+    Measured, ProactiveBaseline, Replicates, SCREEN, Section, Summary, Trust, TrustPart, UNKNOWN_RELEASE,
+    ZoneDistance, trust_table,
 };
-pub use counts::{ByOrder, ByOrderAndType};
+pub use counts::{ByOrderAndType, CountsByOrder};
 pub use error::{LabError, sentence};
 pub use loaded::{Loaded, note_if_cut_short, without_holes};
 pub use recorded::{CpuGaps, FallbackCount, Gap, Gaps, MoveCost, Recorded, RecordedCounters, RecordedWork};
 pub use replay::{
     Agreed, Agreement, Background, Control, FallbackPlace, Followed, Lab, MapCell, Measures, Moment, Options,
-    OverTime, PARTS, PageblockMap, Parting, Replaced, Replay, Rule, Sample, SampleDetail, Timing, Variant,
-    ZoneFree, ZoneSample, nearest_era,
+    OverTime, PARTS, Parting, Replaced, Replay, ReplayPageblocks, ReplaySample, Rule, SampleDetail, Timing,
+    Variant, ZoneFree, ZoneSample, nearest_era,
 };
 #[cfg(feature = "report")]
 pub use report::{Provenance, Report, ReportFile};
 pub use sections::{PresentSections, SectionSearch};
 pub use start::{
-    BlockTypes, Corrections, ExactReport, FirstUse, FirstUses, FitReport, Machine, Occupancy, Start,
-    StartReport, ZoneFit,
+    BlockTypes, Corrections, ExactReport, FirstUse, FirstUses, FitReport, RecordedMachine, Start,
+    StartOccupancy, StartReport, ZoneFit,
 };
 pub use trace::Trace;

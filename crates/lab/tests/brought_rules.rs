@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::recorded;
-use freehold::{Choice, Era, FallbackRequest, Offer, Offers, Pfn, PlacementRule};
+use freehold::{Era, FallbackRequest, Offer, Offers, Pfn, PlacementChoice, PlacementRule};
 use freehold_lab::{Background, LabError, Measures, Options, Rule, SampleDetail, Variant};
 
 const ONCE: Options = Options {
@@ -24,8 +24,8 @@ impl PlacementRule for Counted {}
 struct NeverClaims;
 
 impl PlacementRule for NeverClaims {
-    fn claim(&self, _: FallbackRequest, _: Offers<'_>) -> Choice {
-        Choice::Nothing
+    fn claim(&self, _: FallbackRequest, _: Offers<'_>) -> PlacementChoice {
+        PlacementChoice::Nothing
     }
 }
 
@@ -33,9 +33,9 @@ impl PlacementRule for NeverClaims {
 struct Beside;
 
 impl PlacementRule for Beside {
-    fn claim(&self, _: FallbackRequest, mut offers: Offers<'_>) -> Choice {
-        let beside = |offer: Offer| Choice::Take(Offer { pfn: Pfn(offer.pfn.0 + 1), ..offer });
-        offers.next().map_or(Choice::AsEra, beside)
+    fn claim(&self, _: FallbackRequest, mut offers: Offers<'_>) -> PlacementChoice {
+        let beside = |offer: Offer| PlacementChoice::Take(Offer { pfn: Pfn(offer.pfn.0 + 1), ..offer });
+        offers.next().map_or(PlacementChoice::AsEra, beside)
     }
 }
 

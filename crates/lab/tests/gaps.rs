@@ -2,7 +2,7 @@
 
 use crate::common::{PAGES, Script, machine, replay};
 use freehold::Era;
-use freehold_lab::{Followed, Gap, Gaps, Machine, Trace};
+use freehold_lab::{Followed, Gap, Gaps, RecordedMachine, Trace};
 use freehold_trace::{Ending, EventKind, Origin};
 
 fn gaps(script: &Script, lost_by_cpu: &[u64]) -> Gaps {
@@ -10,7 +10,7 @@ fn gaps(script: &Script, lost_by_cpu: &[u64]) -> Gaps {
     let ending = Ending { lost_by_cpu: lost_by_cpu.to_vec(), ..Ending::default() };
     let events = script.into();
     let trace = Trace { origin: &origin, start: &start, events: &events, ending: Some(&ending) };
-    Gaps::new(&Machine::new(&start, &events).expect("a machine"), trace)
+    Gaps::new(&RecordedMachine::new(&start, &events).expect("a machine"), trace)
 }
 
 fn lost(script: Script, cpu: u16, count: u64) -> Script {

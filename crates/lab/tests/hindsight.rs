@@ -2,7 +2,7 @@
 
 use crate::common::{PAGES, Script, machine};
 use freehold::Pfn;
-use freehold_lab::{Bound, Hindsight, Lab, Trace};
+use freehold_lab::{Hindsight, HindsightBound, Lab, Trace};
 use freehold_trace::{EventKind, FrameUse, Origin, Run, Snapshot};
 
 /// The number of pageblocks of the small machine.
@@ -34,7 +34,7 @@ fn in_use(pages: &[(u64, FrameUse)]) -> Snapshot {
 fn the_bound_packs_scattered_pages_into_one_pageblock() {
     let script = (0..PAGEBLOCKS).fold(Script::default(), |script, block| script.alloc(block * 512, 0));
     let end = hindsight(&machine(), &script).end;
-    assert_eq!(end, Bound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 });
+    assert_eq!(end, HindsightBound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 });
 }
 
 #[test]
@@ -62,10 +62,13 @@ fn only_pages_from_the_start_make_a_pageblock_mixed() {
     let before = Script::default().alloc(2048, 0).free(2048, 0);
     assert_eq!(
         hindsight(&start, &before).end,
-        Bound { free_pageblocks: PAGEBLOCKS - 2, mixed_pageblocks: 1 }
+        HindsightBound { free_pageblocks: PAGEBLOCKS - 2, mixed_pageblocks: 1 }
     );
     let after = before.free(1, 0).free(512, 0);
-    assert_eq!(hindsight(&start, &after).end, Bound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 });
+    assert_eq!(
+        hindsight(&start, &after).end,
+        HindsightBound { free_pageblocks: PAGEBLOCKS - 1, mixed_pageblocks: 0 }
+    );
 }
 
 #[test]

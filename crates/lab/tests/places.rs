@@ -4,7 +4,7 @@ use crate::common;
 use std::collections::HashMap;
 
 use freehold::{Era, Migratetype};
-use freehold_lab::{FallbackPlace, Lab, Options, Sample, SampleDetail};
+use freehold_lab::{FallbackPlace, Lab, Options, ReplaySample, SampleDetail};
 
 fn options(detail: SampleDetail) -> Options {
     Options { runs: 1, detail, ..Options::default() }
@@ -15,7 +15,7 @@ fn every_fallback_has_a_place() {
     let recording = common::recorded("file-churn-3");
     let lab = Lab::new(recording.trace()).expect("a valid trace");
     for era in [Era::Linux6_1, Era::Linux7_3] {
-        let mut reported: Vec<(usize, Sample)> = Vec::new();
+        let mut reported: Vec<(usize, ReplaySample)> = Vec::new();
         let replay = lab
             .replay_observed(&era.into(), options(SampleDetail::Places), &mut |moment| {
                 reported.push((moment.events, moment.sample.clone()));

@@ -2,7 +2,7 @@
 
 use freehold::Era;
 use freehold_lab::predict::{
-    BaselineRecording, Change, ChangedRecording, Facts, PredictOptions, Prediction, Verdict,
+    BaselineRecording, ChangedRecording, Facts, PredictOptions, Prediction, PredictionVerdict, SettingChange,
 };
 use freehold_lab::sweep::Knob;
 use freehold_lab::workload::{Generated, Synthetic};
@@ -45,21 +45,21 @@ fn recordings(era: Era) -> Vec<Generated> {
     (1..=4).map(|seed| Synthetic { seed, ..scarce }.generate().expect("a trace")).collect()
 }
 
-fn change(text: &str) -> Change {
+fn change(text: &str) -> SettingChange {
     let (knob, value) = text.split_once('=').expect("KNOB=VALUE");
     let knob = Knob::from_name(knob).expect("a knob");
     let value = knob.parse(value).expect("a value");
-    Change::new(vec![(knob, value)]).expect("a change")
+    SettingChange::new(vec![(knob, value)]).expect("a change")
 }
 
-fn baseline(recordings: &[Generated], change: &Change) -> Vec<BaselineRecording> {
+fn baseline(recordings: &[Generated], change: &SettingChange) -> Vec<BaselineRecording> {
     let options = PredictOptions { replays: 2, threads: None };
     let observe =
         |of: &Generated| Lab::new(of.trace()).expect("a lab").observe(change, options).expect("replays");
     recordings.iter().map(observe).collect()
 }
 
-fn predict(before: &[Generated], change: &Change, against: &[Generated]) -> Prediction {
+fn predict(before: &[Generated], change: &SettingChange, against: &[Generated]) -> Prediction {
     let observed: Vec<_> =
         against.iter().map(|of| ChangedRecording::new(of.trace()).expect("a machine")).collect();
     let first = Facts::new("first", &before[0].origin, &before[0].start);
@@ -68,9 +68,18 @@ fn predict(before: &[Generated], change: &Change, against: &[Generated]) -> Pred
 
 /// Returns the number of right and of wrong predictions.
 fn score(prediction: &Prediction) -> (usize, usize) {
-    let count = |verdicts: &[Verdict]| verdicts.iter().map(|&verdict| prediction.count(verdict)).sum();
-    let right = count(&[Verdict::Right, Verdict::Quiet]);
-    (right, count(&[Verdict::Size, Verdict::Direction, Verdict::Missed, Verdict::FalseAlarm]))
+    let count =
+        |verdicts: &[PredictionVerdict]| verdicts.iter().map(|&verdict| prediction.count(verdict)).sum();
+    let right = count(&[PredictionVerdict::Right, PredictionVerdict::Quiet]);
+    (
+        right,
+        count(&[
+            PredictionVerdict::Size,
+            PredictionVerdict::Direction,
+            PredictionVerdict::Missed,
+            PredictionVerdict::FalseAlarm,
+        ]),
+    )
 }
 
 #[test]
@@ -90,6 +99,6 @@ fn a_change_without_effect_predicts_no_change() {
     let change = change("counts=off");
     let prediction = predict(&recordings, &change, &recordings);
     let (_, wrong) = score(&prediction);
-    assert_eq!((wrong, prediction.count(Verdict::Right)), (0, 0), "{}", prediction.text(true));
-    assert!(prediction.count(Verdict::Quiet) > 5, "{}", prediction.text(true));
+    assert_eq!((wrong, prediction.count(PredictionVerdict::Right)), (0, 0), "{}", prediction.text(true));
+    assert!(prediction.count(PredictionVerdict::Quiet) > 5, "{}", prediction.text(true));
 }

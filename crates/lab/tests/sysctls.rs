@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::common::recorded;
 use freehold::{Sysctls, ZoneConfig};
-use freehold_lab::Machine;
+use freehold_lab::RecordedMachine;
 use freehold_trace::Snapshot;
 
 fn sysctls(start: &Snapshot, cpus: u16, page_bytes: u64) -> Sysctls {
@@ -31,7 +31,7 @@ fn computed_watermarks_reserves_and_lists_match_linux() {
         let name = path.file_stem().and_then(|name| name.to_str()).expect("a name in UTF-8");
         let loaded = recorded(name);
         let trace = loaded.trace();
-        let machine = Machine::new(trace.start, trace.events).expect("a machine");
+        let machine = RecordedMachine::new(trace.start, trace.events).expect("a machine");
         let bare = |zone: &ZoneConfig| ZoneConfig {
             spanned: zone.spanned,
             ..ZoneConfig::sized(zone.node, zone.kind, zone.start, zone.managed)

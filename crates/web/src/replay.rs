@@ -2,8 +2,8 @@
 
 use freehold::{Era, Migratetype};
 use freehold_lab::{
-    FallbackPlace, Lab, LabError, Loaded, Measures, Moment, Options, PageblockMap, Sample, SampleDetail,
-    sentence,
+    FallbackPlace, Lab, LabError, Loaded, Measures, Moment, Options, ReplayPageblocks, ReplaySample,
+    SampleDetail, sentence,
 };
 use freehold_trace::{ReadOptions, TraceError, TraceReader};
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn head(lab: &Lab<'_>, era: Era) -> Value {
 fn moment(moment: Moment<'_>, first_ns: u64) -> Reply {
     let Moment { events, sample } = moment;
     let seconds = |time_ns: u64| time_ns.saturating_sub(first_ns) as f64 / 1e9;
-    let no_map = PageblockMap::default();
+    let no_map = ReplayPageblocks::default();
     let map = sample.map.as_ref().unwrap_or(&no_map);
     let share = map.pageblocks_per_cell.max(1);
     let place = |place: &FallbackPlace| {
@@ -106,14 +106,14 @@ fn moment(moment: Moment<'_>, first_ns: u64) -> Reply {
 }
 
 /// Returns the number of cells without pages in use.
-fn empty(map: &PageblockMap) -> usize {
+fn empty(map: &ReplayPageblocks) -> usize {
     map.zones.iter().flatten().filter(|cell| cell.migratetype().is_some() && cell.fill() == 0).count()
 }
 
 /// Returns the message of the sums over the trace.
 fn end(measures: &Measures) -> Value {
     let of = |claimed: bool| {
-        let counts = measures.samples.iter().flat_map(|sample: &Sample| &sample.fallbacks);
+        let counts = measures.samples.iter().flat_map(|sample: &ReplaySample| &sample.fallbacks);
         counts.filter(|count| count.claimed == claimed).map(|count| count.events).sum::<u64>()
     };
     json!({

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use freehold::Era;
-use freehold_lab::{Lab, Loaded, Options, Sample, SampleDetail};
+use freehold_lab::{Lab, Loaded, Options, ReplaySample, SampleDetail};
 use freehold_needs::{Browser, can, wait_for};
 use freehold_trace::{ReadOptions, TraceReader};
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ fn native(trace: &Path, era: Era) -> [u64; 3] {
     let options = Options { runs: 1, detail: SampleDetail::All, ..Options::default() };
     let measures = lab.replay(&era.into(), options).expect("a replay").measures;
     let of = |claimed: bool| {
-        let counts = measures.samples.iter().flat_map(|sample: &Sample| &sample.fallbacks);
+        let counts = measures.samples.iter().flat_map(|sample: &ReplaySample| &sample.fallbacks);
         counts.filter(|count| count.claimed == claimed).map(|count| count.events).sum::<u64>()
     };
     [of(true), of(false), measures.mixed.end]

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use freehold_lab::predict::{Change, Facts, PredictOptions, Predicting, Recording, predict_change};
+use freehold_lab::predict::{Facts, PredictOptions, Predicting, Recording, SettingChange, predict_change};
 use freehold_lab::{LabError, Loaded};
 
 use crate::args::{Input, Predict};
@@ -12,7 +12,7 @@ use crate::load;
 use crate::output;
 
 pub(crate) fn run(args: &Predict) -> Result<(), Failure> {
-    let change = Change::new(args.set.clone())?;
+    let change = SettingChange::new(args.set.clone())?;
     let how = Predicting {
         options: PredictOptions { replays: args.replicates, threads: args.threads.map(usize::from) },
         page_move_ns: args.page_move_ns,

@@ -6,8 +6,8 @@ use core::ops::ControlFlow;
 use crate::table::sync::{AtomicU64, Ordering};
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{
-    AllocContext, Choice, Chore, FallbackRequest, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
-    PlacementRule, Platform, RefusedChoices, Switches,
+    AllocContext, Chore, FallbackRequest, Migratetype, Offer, Offers, Order, PageblockUse, Pfn,
+    PlacementChoice, PlacementRule, Platform, RefusedChoices, Switches,
 };
 use crate::zone::{Foreign, Zone, ZoneGuard};
 
@@ -26,7 +26,7 @@ const WORTH_CLAIMING: u32 = 8;
 pub(crate) struct OwnRules(pub(crate) Switches);
 
 impl PlacementRule for OwnRules {
-    fn claim(&self, wanted: FallbackRequest, mut offers: Offers<'_>) -> Choice {
+    fn claim(&self, wanted: FallbackRequest, mut offers: Offers<'_>) -> PlacementChoice {
         let pages = 1_u32 << wanted.pageblock_order.get();
         let immovable = wanted.migratetype != Migratetype::Movable;
         let is_worth_it = |offer: &Offer| {
@@ -34,7 +34,7 @@ impl PlacementRule for OwnRules {
             let is_lost = immovable && alike > 0 && offer.free >= pages / WORTH_CLAIMING;
             is_lost || offer.free + alike >= pages / 2
         };
-        offers.find(is_worth_it).map_or(Choice::AsEra, Choice::Take)
+        offers.find(is_worth_it).map_or(PlacementChoice::AsEra, PlacementChoice::Take)
     }
 
     fn tidies(&self) -> bool {
@@ -172,8 +172,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         context: AllocContext,
         orders: impl Iterator<Item = Order>,
         may_offer: impl Fn(&Foreign) -> bool,
-        choose: impl FnOnce(Offers<'_>) -> Choice,
-    ) -> (Choice, u64) {
+        choose: impl FnOnce(Offers<'_>) -> PlacementChoice,
+    ) -> (PlacementChoice, u64) {
         let (zone, lists) = (self.zone, &self.state.lists);
         let touched = Cell::new(0);
         let mut offers = orders
@@ -194,11 +194,11 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     }
 
     #[inline]
-    fn chosen(&mut self, choice: Choice, context: AllocContext) -> ControlFlow<Option<Foreign>> {
+    fn chosen(&mut self, choice: PlacementChoice, context: AllocContext) -> ControlFlow<Option<Foreign>> {
         match choice {
-            Choice::AsEra => ControlFlow::Continue(()),
-            Choice::Nothing => ControlFlow::Break(None),
-            Choice::Take(offer) => {
+            PlacementChoice::AsEra => ControlFlow::Continue(()),
+            PlacementChoice::Nothing => ControlFlow::Break(None),
+            PlacementChoice::Take(offer) => {
                 let foreign = self.zone.foreign(offer, context);
                 if foreign.is_none() {
                     self.zone.refuse(offer.pfn);

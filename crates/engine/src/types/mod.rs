@@ -22,7 +22,9 @@ pub use error::{AllocAtError, AllocError, BlockError, FreeError, SetupError};
 pub use gfp::GfpFlags;
 pub use migratetype::{MIGRATETYPES, Migratetype, PCP_TYPES};
 pub use pageblock_use::PageblockUse;
-pub use placement_rule::{Choice, Chore, FallbackRequest, Offer, Offers, PlacementRule, RefusedChoices};
+pub use placement_rule::{
+    Chore, FallbackRequest, Offer, Offers, PlacementChoice, PlacementRule, RefusedChoices,
+};
 pub use platform::{OwnersFreeOnce, Platform};
 pub use request::Request;
 pub use stats::{PerCpuStats, RequestStats, ZoneStats};

@@ -69,7 +69,7 @@ impl core::fmt::Debug for Offers<'_> {
 
 /// The choice of a rule for a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Choice {
+pub enum PlacementChoice {
     /// The era decides.
     AsEra,
     /// None of the offers.
@@ -109,16 +109,16 @@ pub trait PlacementRule {
     ///
     /// Only pageblocks that lie completely in the zone are offered. Larger blocks come first; for one order, the types
     /// come in Linux's order of preference. The engine does not call this method where pageblock types should not mix.
-    fn claim(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> Choice {
-        Choice::AsEra
+    fn claim(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> PlacementChoice {
+        PlacementChoice::AsEra
     }
 
     /// Chooses the block from which the request takes a piece. The pageblock keeps its type.
     ///
-    /// The engine calls this method if no pageblock was claimed. Smaller blocks come first. After [`Choice::Nothing`]
-    /// the request gets no block from this zone.
-    fn steal(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> Choice {
-        Choice::AsEra
+    /// The engine calls this method if no pageblock was claimed. Smaller blocks come first. After
+    /// [`PlacementChoice::Nothing`] the request gets no block from this zone.
+    fn steal(&self, _wanted: FallbackRequest, _offers: Offers<'_>) -> PlacementChoice {
+        PlacementChoice::AsEra
     }
 
     /// Returns true if [`PlacementRule::chore`] decides about the pageblocks that [`crate::Memory::tidy_pageblocks`]

@@ -11,21 +11,21 @@ use super::pageblocks::{Pageblocks, StartUses, mobility};
 use super::requests::Requests;
 use super::rows;
 use super::timeline::Timeline;
-use crate::counts::ByOrder;
+use crate::counts::CountsByOrder;
 use crate::error::LabError;
 use crate::recorded::Compacting;
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 
 /// The largest number of compacting tasks that are tracked at the same time. More than one for each CPU is rare.
 const MOST_COMPACTING: usize = 1 << 12;
 
 /// Analyses the events of a trace, one after the other.
 pub struct Analyzer {
-    machine: Machine,
+    machine: RecordedMachine,
     frames: Frames,
     uses: StartUses,
     requests: Requests,
-    frees: ByOrder,
+    frees: CountsByOrder,
     cpus: Vec<CpuShare>,
     /// The tasks that are compacting a zone.
     compacting: Compacting,
@@ -46,7 +46,7 @@ impl Analyzer {
     /// # Errors
     /// A snapshot without zones, with unknown zones, or with numbers out of range.
     pub fn new(start: &Snapshot) -> Result<Self, LabError> {
-        let machine = Machine::new(start, &EventLog::default())?;
+        let machine = RecordedMachine::new(start, &EventLog::default())?;
         let frames = Frames::new(&machine);
         let max_order = machine.max_order;
         let uses = StartUses::new(&frames, start);
@@ -55,7 +55,7 @@ impl Analyzer {
             frames,
             uses,
             requests: Requests::new(),
-            frees: ByOrder::new(max_order),
+            frees: CountsByOrder::new(max_order),
             cpus: Vec::new(),
             compacting: Compacting::default(),
             unseen: Unseen::default(),

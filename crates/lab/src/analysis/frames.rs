@@ -2,7 +2,7 @@
 
 use freehold::{Order, Pfn};
 
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 
 /// An allocated block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -56,7 +56,7 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn new(machine: &Machine) -> Self {
+    pub(super) fn new(machine: &RecordedMachine) -> Self {
         let largest = machine.max_order.pages();
         let mut spans = Vec::new();
         let mut places = 0;
@@ -242,7 +242,7 @@ mod tests {
         };
         let zones = vec![zone("DMA", 1, 4095), zone("Normal", 0x10_0040, 2048)];
         let start = Snapshot { zones, ..Snapshot::default() };
-        Frames::new(&Machine::new(&start, &freehold_trace::EventLog::default()).expect("a machine"))
+        Frames::new(&RecordedMachine::new(&start, &freehold_trace::EventLog::default()).expect("a machine"))
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub use findings::{Analysis, CpuShare, Unseen};
 pub use histogram::{OCTAVES, rounded_up};
 pub use pageblocks::{Arrival, Mixture, Pageblocks, Scatter};
 #[cfg(feature = "report")]
-pub use pictures::Picture;
+pub use pictures::AnalysisPicture;
 pub use read::analyze;
-pub use rows::{Fate, GfpClass, Lifetimes, OrderUse};
-pub use timeline::{Step, Timeline};
+pub use rows::{GfpClass, Lifetimes, OrderUse, PageFate};
+pub use timeline::{TimeStep, Timeline};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::frames::Frames;
 use super::requests::RequestKind;
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 
 /// The types that the analysis distinguishes.
 pub(super) const MOBILITIES: [Migratetype; 3] =
@@ -161,7 +161,7 @@ impl StartUses {
 impl Pageblocks {
     /// Counts all frames at the end of the trace.
     pub(super) fn new(
-        machine: &Machine,
+        machine: &RecordedMachine,
         frames: &Frames,
         uses: &StartUses,
         kinds: &[RequestKind],

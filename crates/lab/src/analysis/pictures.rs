@@ -9,7 +9,7 @@ use super::findings::Analysis;
 use super::histogram::OCTAVES;
 use super::pageblocks::MOBILITIES;
 use super::tables::below;
-use super::timeline::Step;
+use super::timeline::TimeStep;
 use crate::error::LabError;
 use crate::palette::COLOURS;
 
@@ -40,7 +40,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// One picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Picture {
+pub struct AnalysisPicture {
     /// The file name, without a folder.
     pub file: &'static str,
     /// An SVG document.
@@ -52,7 +52,7 @@ impl Analysis {
     ///
     /// # Errors
     /// [`LabError::Picture`] if the drawing fails.
-    pub fn pictures(&self) -> Result<Vec<Picture>, LabError> {
+    pub fn pictures(&self) -> Result<Vec<AnalysisPicture>, LabError> {
         type Draw = fn(&Analysis, &Area<'_>) -> Drawn;
         let all: [(&'static str, Draw); 3] = [
             ("lifetimes.svg", Self::draw_heat),
@@ -66,7 +66,7 @@ impl Analysis {
                 root.fill(&WHITE).map_err(Into::into).and_then(|()| draw(self, &root))
             };
             drawn.map_err(|error| LabError::Picture { what: error.to_string() })?;
-            Ok(Picture { file, svg })
+            Ok(AnalysisPicture { file, svg })
         });
         pictures.collect()
     }
@@ -174,7 +174,7 @@ impl Analysis {
     fn draw_time(&self, root: &Area<'_>) -> Drawn {
         let step_s = self.timeline.step_ns as f64 / 1e9;
         let steps = &self.timeline.steps;
-        let line = |pages: &dyn Fn(&Step) -> u64| -> Vec<(f64, f64)> {
+        let line = |pages: &dyn Fn(&TimeStep) -> u64| -> Vec<(f64, f64)> {
             let points = steps.iter().enumerate();
             points.map(|(at, step)| ((at as f64 + 0.5) * step_s, pages(step) as f64 / step_s)).collect()
         };

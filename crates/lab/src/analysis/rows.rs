@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::gfp_class;
 use super::histogram::{Histogram, OCTAVES};
 use super::requests::RequestKind;
-use crate::counts::ByOrder;
+use crate::counts::CountsByOrder;
 
 /// Requests and frees of one order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -25,7 +25,7 @@ pub struct OrderUse {
 
 /// The fate of pages: each allocated page is freed, moved, displaced or alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Fate {
+pub struct PageFate {
     /// Pages allocated.
     pub pages: u64,
     /// Pages freed. Only freed pages have a lifetime.
@@ -50,7 +50,7 @@ pub struct Lifetimes {
     /// The order of the requests.
     pub order: u8,
     /// The fate of the pages.
-    pub fate: Fate,
+    pub fate: PageFate,
     /// Freed pages by octave of their lifetime: index 0 is 0 ns, index `n` is from `2^(n-1)` up to below `2^n` ns.
     /// Without empty octaves at the end.
     pub octaves: Vec<u64>,
@@ -66,7 +66,7 @@ pub struct GfpClass {
     /// Failed requests.
     pub failed: u64,
     /// The fate of the pages.
-    pub fate: Fate,
+    pub fate: PageFate,
     /// Pages freed on another CPU than the one that allocated them.
     pub freed_elsewhere: u64,
 }
@@ -77,7 +77,7 @@ struct Sum {
     allocs: u64,
     failed: u64,
     freed_elsewhere: u64,
-    fate: Fate,
+    fate: PageFate,
     lifetimes: Histogram,
 }
 
@@ -93,8 +93,8 @@ impl Sum {
         self.lifetimes.merge(&kind.lifetimes);
     }
 
-    fn fate(&self) -> Fate {
-        Fate {
+    fn fate(&self) -> PageFate {
+        PageFate {
             freed: self.lifetimes.pages(),
             median_ns: self.lifetimes.percentile(50),
             p99_ns: self.lifetimes.percentile(99),
@@ -104,7 +104,7 @@ impl Sum {
 }
 
 /// Returns a row for each order.
-pub(super) fn orders(kinds: &[RequestKind], frees: &ByOrder) -> Vec<OrderUse> {
+pub(super) fn orders(kinds: &[RequestKind], frees: &CountsByOrder) -> Vec<OrderUse> {
     let requested = kinds.iter().map(|kind| kind.order.index() + 1).max().unwrap_or(0);
     let mut orders = vec![OrderUse::default(); frees.len().max(requested)];
     for kind in kinds {

@@ -6,7 +6,7 @@ use freehold_measure::{Cell, Table, grouped};
 use super::findings::Analysis;
 use super::pageblocks::MOBILITIES;
 use super::pageblocks::{Mixture, Scatter};
-use super::rows::{Fate, GfpClass, Lifetimes};
+use super::rows::{GfpClass, Lifetimes, PageFate};
 use crate::columns::Columns;
 
 /// The number of request classes in a text. The last row sums up all other classes.
@@ -256,10 +256,10 @@ impl Analysis {
     }
 }
 
-/// The columns of a [`Fate`].
+/// The columns of a [`PageFate`].
 const FATE: [&str; 6] = ["allocated", "freed", "median µs", "99 % µs", "in use at the end", "moved"];
 
-fn fate_cells(fate: &Fate) -> Vec<Cell> {
+fn fate_cells(fate: &PageFate) -> Vec<Cell> {
     let time = |ns: Option<u64>| ns.map_or(Cell::Empty, |ns| Cell::Real(ns as f64 / 1e3));
     vec![
         Cell::Count(fate.pages),

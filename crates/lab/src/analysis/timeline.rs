@@ -10,7 +10,7 @@ const SHORTEST_SHIFT: u32 = 17;
 
 /// Pages allocated and freed in one step of time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Step {
+pub struct TimeStep {
     /// Pages allocated: unmovable, movable, reclaimable.
     pub allocated: [u64; 3],
     /// Pages freed.
@@ -23,7 +23,7 @@ pub struct Timeline {
     /// Length of a step in nanoseconds.
     pub step_ns: u64,
     /// The steps, from the first event to the last.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TimeStep>,
     #[serde(skip)]
     start_ns: u64,
     #[serde(skip)]
@@ -42,14 +42,14 @@ impl Timeline {
 
     /// Returns the step that contains a time. Times must not decrease.
     #[inline]
-    pub(super) fn at(&mut self, time_ns: u64) -> &mut Step {
+    pub(super) fn at(&mut self, time_ns: u64) -> &mut TimeStep {
         let mut at = ((time_ns - self.start_ns) >> self.shift) as usize;
         while at >= STEPS {
             self.halve();
             at /= 2;
         }
         if at >= self.steps.len() {
-            self.steps.resize(at + 1, Step::default());
+            self.steps.resize(at + 1, TimeStep::default());
         }
         &mut self.steps[at]
     }
@@ -57,7 +57,7 @@ impl Timeline {
     #[cold]
     fn halve(&mut self) {
         let pairs = self.steps.chunks(2).map(|pair| {
-            pair.iter().fold(Step::default(), |mut sum, step| {
+            pair.iter().fold(TimeStep::default(), |mut sum, step| {
                 for (sum, more) in sum.allocated.iter_mut().zip(step.allocated) {
                     *sum += more;
                 }

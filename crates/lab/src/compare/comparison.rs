@@ -15,7 +15,7 @@ use super::trust::Trust;
 use crate::columns::Columns;
 use crate::recorded::{Gaps, Recorded};
 use crate::replay::{Measures, Options, SampleDetail};
-use crate::start::{Machine, StartReport};
+use crate::start::{RecordedMachine, StartReport};
 
 /// The message if the agreement between replay and machine is unknown.
 pub const UNKNOWN_RELEASE: &str = "agreement with the machine unknown: the trace does not name the release of its \
@@ -57,7 +57,7 @@ impl From<Options> for CompareOptions {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Comparison {
     /// The recorded machine.
-    pub machine: Machine,
+    pub machine: RecordedMachine,
     /// The free blocks of the machine at the end; `None` if they were not recorded.
     pub end: Option<PageTypeInfo>,
     /// The agreement of the start state with the recording.

@@ -5,9 +5,9 @@ use freehold_measure::{Cell, Table};
 use freehold_trace::{PageTypeInfo, PageTypeZone};
 use serde::Serialize;
 
-use crate::counts::ByOrder;
+use crate::counts::CountsByOrder;
 use crate::replay::{Measures, Variant, ZoneFree};
-use crate::start::{Machine, target_of};
+use crate::start::{RecordedMachine, target_of};
 
 /// The difference at the end between the free lists of a replay and `/proc/pagetypeinfo` of the machine.
 ///
@@ -26,18 +26,18 @@ pub struct ZoneDistance {
     /// The name of the zone.
     pub zone: String,
     /// Free blocks in the replay, by migratetype and order.
-    pub replay: [ByOrder; MIGRATETYPES],
+    pub replay: [CountsByOrder; MIGRATETYPES],
     /// Free blocks on the machine, by migratetype and order. They are lower bounds where the kernel stopped
     /// counting.
-    pub machine: [ByOrder; MIGRATETYPES],
+    pub machine: [CountsByOrder; MIGRATETYPES],
     /// Free blocks that differ, by migratetype and order.
-    pub difference: [ByOrder; MIGRATETYPES],
+    pub difference: [CountsByOrder; MIGRATETYPES],
 }
 
 impl ZoneDistance {
     fn new(free: &ZoneFree, machine: &PageTypeZone) -> Self {
         let largest = free.blocks.largest();
-        let none = || [ByOrder::new(largest); MIGRATETYPES];
+        let none = || [CountsByOrder::new(largest); MIGRATETYPES];
         let mut distance =
             Self { zone: free.zone.clone(), replay: none(), machine: none(), difference: none() };
         for kind in 0..MIGRATETYPES {
@@ -53,7 +53,7 @@ impl ZoneDistance {
     }
 }
 
-fn pages(blocks: &[ByOrder; MIGRATETYPES]) -> u64 {
+fn pages(blocks: &[CountsByOrder; MIGRATETYPES]) -> u64 {
     let by_type = blocks.iter().map(|orders| {
         let pages = orders.iter().enumerate().map(|(order, blocks)| blocks.saturating_mul(1 << order));
         pages.fold(0, u64::saturating_add)
@@ -64,7 +64,7 @@ fn pages(blocks: &[ByOrder; MIGRATETYPES]) -> u64 {
 impl EndDistance {
     /// Compares the end of a replay with that of the machine; `None` if they have no zone in common.
     pub fn new(
-        machine: &Machine,
+        machine: &RecordedMachine,
         variant: &Variant,
         measures: &Measures,
         end: &PageTypeInfo,
@@ -109,7 +109,7 @@ impl EndDistance {
                 if replay.iter().chain(machine).all(|&blocks| blocks == 0) {
                     continue;
                 }
-                let cells = |blocks: &ByOrder| blocks.iter().map(|&n| Cell::Count(n)).collect();
+                let cells = |blocks: &CountsByOrder| blocks.iter().map(|&n| Cell::Count(n)).collect();
                 table.push(&zone.zone, &format!("{kind}, replay"), "blocks", cells(replay));
                 table.push(&zone.zone, &format!("{kind}, machine"), "blocks", cells(machine));
             }

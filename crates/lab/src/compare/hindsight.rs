@@ -22,7 +22,7 @@ use crate::start::FirstUse;
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Hindsight {
     /// The bound at the end.
-    pub end: Bound,
+    pub end: HindsightBound,
     /// The largest possible number of free pageblocks, as a mean over the time of the trace.
     pub mean_free_pageblocks: f64,
     /// The inputs of the bound: at the start, at every sample, and at the end.
@@ -51,13 +51,13 @@ struct Moment {
 
 impl Moment {
     /// Returns the bound if at most `moves` pages from the start have moved.
-    fn bound(&self, moves: u64) -> Bound {
+    fn bound(&self, moves: u64) -> HindsightBound {
         let emptied = cleared_and_left(&self.emptiable, moves).0;
         let room = i128::from(self.room) - i128::from(emptied * self.pageblock);
         let beyond =
             u64::try_from(i128::from(self.placed) - room).unwrap_or(0).div_ceil(self.pageblock.max(1));
         let free_pageblocks = (self.empty + emptied).saturating_sub(self.whole + beyond);
-        Bound { free_pageblocks, mixed_pageblocks: cleared_and_left(&self.mixed, moves).1 }
+        HindsightBound { free_pageblocks, mixed_pageblocks: cleared_and_left(&self.mixed, moves).1 }
     }
 }
 
@@ -76,7 +76,7 @@ fn cleared_and_left(by_pages: &[u64], moves: u64) -> (u64, u64) {
 
 impl Hindsight {
     /// Returns the bound at the end for an allocator that moves at most `pages` pages from the start.
-    pub fn end_with_moves(&self, pages: u64) -> Bound {
+    pub fn end_with_moves(&self, pages: u64) -> HindsightBound {
         self.moments.last().map_or(self.end, |end| end.bound(pages))
     }
 
@@ -90,7 +90,7 @@ impl Hindsight {
 
 /// The bound at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Bound {
+pub struct HindsightBound {
     /// The largest possible number of free pageblocks.
     pub free_pageblocks: u64,
     /// The smallest possible number of mixed pageblocks.

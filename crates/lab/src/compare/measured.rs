@@ -9,12 +9,12 @@ use super::tables::Shown;
 use crate::columns::Columns;
 use crate::recorded::Recorded;
 use crate::replay::Measures;
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 
 /// The measures of some variants on the same trace, and of the recorded machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measured {
-    pub(super) machine: Machine,
+    pub(super) machine: RecordedMachine,
     pub(super) end: Option<PageTypeInfo>,
     /// The measures of each variant, in the given order.
     pub eras: Vec<Measures>,

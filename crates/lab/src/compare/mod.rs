@@ -30,7 +30,7 @@ mod trust;
 pub use attributed::Attributed;
 pub use comparison::{CompareOptions, Comparison, UNKNOWN_RELEASE};
 pub use distance::{EndDistance, ZoneDistance};
-pub use hindsight::{Bound, Hindsight};
+pub use hindsight::{Hindsight, HindsightBound};
 pub use measured::Measured;
 #[cfg(feature = "report")]
 pub(crate) use picture::{Place, unusable_index};

@@ -10,7 +10,7 @@ use super::hindsight::Hindsight;
 use super::measured_row::MACHINE;
 use crate::recorded::Recorded;
 use crate::replay::{Measures, ZoneSample};
-use crate::start::{Machine, free_pageblocks, target_of};
+use crate::start::{RecordedMachine, free_pageblocks, target_of};
 
 /// One row of the overview: its name and the functions for its values.
 struct Measure {
@@ -125,7 +125,7 @@ static MEASURES: [Measure; 63] = [
 /// The input of the tables of replays.
 #[derive(Clone, Copy)]
 pub(super) struct Shown<'c> {
-    pub(super) machine: &'c Machine,
+    pub(super) machine: &'c RecordedMachine,
     /// The free blocks of the machine at the end.
     pub(super) end: Option<&'c PageTypeInfo>,
     /// The replays, one column for each.

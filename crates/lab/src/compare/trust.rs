@@ -7,7 +7,7 @@ use freehold_measure::{Cell, Table, grouped};
 use serde::Serialize;
 
 use super::distance::{EndDistance, ZoneDistance};
-use crate::counts::{ByOrder, pageblocks};
+use crate::counts::{CountsByOrder, pageblocks};
 use crate::error::LabError;
 use crate::recorded::{FallbackCount, Recorded, recorded_fallbacks};
 use crate::replay::{Agreement, Lab, Measures, Options, Variant, nearest_era};
@@ -178,9 +178,9 @@ pub fn trust_table(traces: &[(String, Trust)]) -> Table {
     table
 }
 
-type Blocks = [ByOrder; MIGRATETYPES];
+type Blocks = [CountsByOrder; MIGRATETYPES];
 
-fn pages(orders: &ByOrder) -> u64 {
+fn pages(orders: &CountsByOrder) -> u64 {
     let pages = orders.iter().enumerate().map(|(order, &blocks)| blocks.saturating_mul(1 << order));
     pages.fold(0, u64::saturating_add)
 }

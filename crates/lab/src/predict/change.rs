@@ -9,7 +9,7 @@ use crate::sweep::{Knob, Value};
 
 /// The change to predict: one or several knobs of the sweep, with their new values.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct SettingChange {
     turned: Vec<(Knob, Value)>,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum Turned {
     Number(&'static str, u64),
 }
 
-impl Change {
+impl SettingChange {
     /// Returns a change of some knobs.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl fmt::Display for Turned {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for SettingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, turned) in self.each().enumerate() {
             let between = if number == 0 { "" } else { ", " };
@@ -104,14 +104,14 @@ pub(super) mod tests {
     use super::*;
 
     /// Returns a change in the form of the command line.
-    pub(in crate::predict) fn change(texts: &[&str]) -> Result<Change, PredictError> {
+    pub(in crate::predict) fn change(texts: &[&str]) -> Result<SettingChange, PredictError> {
         let turned = texts.iter().map(|text| {
             let (name, value) = text.split_once('=').expect("KNOB=VALUE");
             let knob = Knob::from_name(name).expect("a knob");
             let value = knob.parse(value).expect("a value");
             (knob, value)
         });
-        Change::new(turned.collect())
+        SettingChange::new(turned.collect())
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use freehold::Era;
 
-use super::change::{Change, Turned};
+use super::change::{SettingChange, Turned};
 use super::error::PredictError;
 use super::facts::Facts;
 
@@ -25,7 +25,7 @@ const SINCE: [(&str, (u32, u32)); 5] = [
 /// # Errors
 /// The first problem, with the name of its recording.
 pub fn check_settings(
-    change: &Change,
+    change: &SettingChange,
     before: &[Facts],
     against: &[Facts],
 ) -> Result<Vec<String>, PredictError> {
@@ -121,7 +121,7 @@ fn same_settings(first: &Facts, facts: &Facts, compared: impl Fn(&str) -> bool) 
 }
 
 /// Checks that the recorded kernel has the changed settings, with other values.
-fn would_change(change: &Change, first: &Facts, era: Era) -> Result<(), PredictError> {
+fn would_change(change: &SettingChange, first: &Facts, era: Era) -> Result<(), PredictError> {
     let mut switches = era.switches();
     let mut is_number_new = false;
     for turned in change.each() {
@@ -141,7 +141,7 @@ fn would_change(change: &Change, first: &Facts, era: Era) -> Result<(), PredictE
 }
 
 /// Returns the change as text. For a change of the kernel, adds the era nearest to the recorded kernel.
-fn described(change: &Change, era: Era) -> String {
+fn described(change: &SettingChange, era: Era) -> String {
     if change.keeps_kernel() {
         change.to_string()
     } else {
@@ -163,7 +163,12 @@ fn has(first: &Facts, knob: &'static str) -> Result<(), PredictError> {
 }
 
 /// Checks that a recording was made under the change. Returns a sentence for each property that could not be checked.
-fn shows(change: &Change, first: &Facts, era: Era, other: &Facts) -> Result<Vec<String>, PredictError> {
+fn shows(
+    change: &SettingChange,
+    first: &Facts,
+    era: Era,
+    other: &Facts,
+) -> Result<Vec<String>, PredictError> {
     let same = |setting: String| PredictError::Same {
         name: other.name.clone(),
         first: first.name.clone(),
@@ -229,7 +234,7 @@ fn nearest_of(era: Era) -> Option<Era> {
 
 /// Checks that the kernel of a recording is nearest to the era of the change.
 fn same_era(
-    change: &Change,
+    change: &SettingChange,
     first: &Facts,
     era: Era,
     other: &Facts,

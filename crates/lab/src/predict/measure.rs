@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::noise::{Difference, Spread, mean, paired, spread, unpaired};
+use super::noise::{MeanDifference, Spread, mean, paired, spread, unpaired};
 use super::series::{
     Series, differ_at_start, differences, is_of_lists, is_of_requests, is_too_far, means, predicted,
 };
 use super::subjects;
-use super::verdict::Verdict;
+use super::verdict::PredictionVerdict;
 
 /// The predicted and the observed value of one measure.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -29,7 +29,7 @@ pub struct Measure {
     /// The standard deviation of a single recording under the change.
     pub observed_sd: Option<f64>,
     /// The comparison of prediction and observation; `None` without recordings under the change.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<PredictionVerdict>,
     /// True if the values before the change are from the machine; false if they are from the replay.
     pub before_is_recorded: bool,
     /// The value in each recording before the change, or the mean of its replays. `None` if `before` is `None`.
@@ -89,7 +89,7 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, given: 
             let [from, to] = [before, &values].map(|values| (spread(values).mean, values.len()));
             let difference =
                 difference.map(|change| if is_events { change.of_events(from, to) } else { change });
-            let predicts = difference.is_some_and(Difference::is_beyond_noise);
+            let predicts = difference.is_some_and(MeanDifference::is_beyond_noise);
             let too_far = || own.and_then(|_| is_too_far(before, baseline, changed, predicts));
             let of_lists = || is_of_lists(series.by_lists, difference?);
             let why = series.unmodelled.map(str::to_owned).or_else(too_far).or_else(of_lists);
@@ -138,26 +138,26 @@ pub(super) fn measure(name: String, unit: &'static str, series: &Series, given: 
         before_each: before.as_deref().map(means),
         predicted_each,
         observed_each: observed.map(<[f64]>::to_vec),
-        predicted_noise: change.map(Difference::noise),
-        observed_noise: observed_change.map(Difference::noise),
+        predicted_noise: change.map(MeanDifference::noise),
+        observed_noise: observed_change.map(MeanDifference::noise),
         why,
     }
 }
 
-/// Returns the verdict. Sets `why` if the verdict is [`Verdict::Undecided`].
+/// Returns the verdict. Sets `why` if the verdict is [`PredictionVerdict::Undecided`].
 fn judged(
     why: &mut Option<String>,
     own: Option<&[f64]>,
     observed: Option<&[f64]>,
-    change: Option<Difference>,
-    observed_change: Option<Difference>,
-) -> Verdict {
+    change: Option<MeanDifference>,
+    observed_change: Option<MeanDifference>,
+) -> PredictionVerdict {
     if why.is_some() {
-        return Verdict::Undecided;
+        return PredictionVerdict::Undecided;
     }
     if let Some((predicted, observed)) = change.zip(observed_change) {
-        let verdict = Verdict::new(predicted, observed);
-        if verdict == Verdict::Undecided {
+        let verdict = PredictionVerdict::new(predicted, observed);
+        if verdict == PredictionVerdict::Undecided {
             let reason = if predicted.is_beyond_noise() {
                 "the predicted change is smaller than the noise of the observed one"
             } else {
@@ -173,7 +173,7 @@ fn judged(
         _ => "one recording has no standard deviation",
     };
     *why = Some(missing.to_owned());
-    Verdict::Undecided
+    PredictionVerdict::Undecided
 }
 
 #[cfg(test)]
@@ -208,12 +208,16 @@ mod tests {
             measure("free".to_owned(), "pages", &series, given)
         };
         let other_past = judge([69.0, 70.0, 71.0, 71.0]);
-        assert_eq!(other_past.verdict, Some(Verdict::Undecided));
+        assert_eq!(other_past.verdict, Some(PredictionVerdict::Undecided));
         assert!(other_past.why.is_some_and(|why| why.contains("120 and 70")));
-        assert_eq!(judge([119.0, 120.0, 121.0, 120.0]).verdict, Some(Verdict::Missed), "the same start");
+        assert_eq!(
+            judge([119.0, 120.0, 121.0, 120.0]).verdict,
+            Some(PredictionVerdict::Missed),
+            "the same start"
+        );
         assert_eq!(
             judge([115.0, 114.0, 115.0, 116.0]).verdict,
-            Some(Verdict::Missed),
+            Some(PredictionVerdict::Missed),
             "a small part of the observed change"
         );
     }
@@ -226,7 +230,7 @@ mod tests {
         assert!((predicted - 110.0).abs() < 1e-9, "{predicted}: half of 220, as the replay halves");
         assert_eq!((of.before, of.observed, of.before_is_recorded), (Some(220.0), Some(112.0), true));
         assert_eq!((of.before_sd, of.predicted_sd), (Some(4.0), Some(2.0)));
-        assert_eq!(of.verdict, Some(Verdict::Right), "{of:?}");
+        assert_eq!(of.verdict, Some(PredictionVerdict::Right), "{of:?}");
     }
 
     #[test]
@@ -236,7 +240,7 @@ mod tests {
         assert!((of.predicted.expect("predicted") - 210.0).abs() < 1e-9);
         assert!(of.is_predicted_to_change(), "10 ± 1 although recordings differ by 100: {of:?}");
         assert!(!of.before_is_recorded);
-        assert_eq!(of.verdict, Some(Verdict::Undecided), "the machine's own value is unknown");
+        assert_eq!(of.verdict, Some(PredictionVerdict::Undecided), "the machine's own value is unknown");
         // The same changes, but of other recordings.
         let of = judge(None, &base, &[309.0, 210.0, 111.0], &[]);
         assert!(!of.is_predicted_to_change(), "{of:?}");
@@ -245,66 +249,66 @@ mod tests {
     #[test]
     fn zero_baselines_predict_by_difference() {
         let of = judge(Some(&[0.0; 4]), &[0.0; 4], &[7.0, 9.0, 8.0, 8.0], &[8.0, 8.5, 8.0, 8.5]);
-        assert_eq!((of.predicted, of.verdict), (Some(8.0), Some(Verdict::Right)));
+        assert_eq!((of.predicted, of.verdict), (Some(8.0), Some(PredictionVerdict::Right)));
         let of = judge(Some(&[0.0, 0.0]), &[0.0, 0.0], &[0.0, 0.0], &[0.0, 0.0]);
-        assert_eq!((of.predicted, of.verdict), (Some(0.0), Some(Verdict::Quiet)));
+        assert_eq!((of.predicted, of.verdict), (Some(0.0), Some(PredictionVerdict::Quiet)));
     }
 
     #[test]
     fn a_replay_too_far_from_the_machine_predicts_nothing() {
         let far = judge(Some(&[100.0, 101.0]), &[60.0, 61.0], &[50.0, 50.5], &[90.0, 91.0]);
-        assert_eq!((far.predicted, far.verdict), (None, Some(Verdict::Undecided)));
+        assert_eq!((far.predicted, far.verdict), (None, Some(PredictionVerdict::Undecided)));
         assert_eq!(far.why.as_deref(), Some("the baseline replay has 60.5, the machine 101"));
         // A baseline 10 % from the machine: smaller changes are undecided; larger ones and no change are predicted.
         let near = |changed, observed| judge(Some(&[100.0, 100.1]), &[110.0, 110.1], changed, observed);
         let small = near(&[105.0, 105.1], &[95.0, 95.1]);
-        assert_eq!((small.predicted, small.verdict), (None, Some(Verdict::Undecided)));
+        assert_eq!((small.predicted, small.verdict), (None, Some(PredictionVerdict::Undecided)));
         assert!(small.why.is_some_and(|why| {
             why.ends_with("the machine 100, a difference larger than the predicted change")
         }));
-        assert_eq!(near(&[90.0, 90.1], &[82.0, 82.1]).verdict, Some(Verdict::Right));
-        assert_eq!(near(&[110.0, 110.1], &[100.0, 100.1]).verdict, Some(Verdict::Quiet));
+        assert_eq!(near(&[90.0, 90.1], &[82.0, 82.1]).verdict, Some(PredictionVerdict::Right));
+        assert_eq!(near(&[110.0, 110.1], &[100.0, 100.1]).verdict, Some(PredictionVerdict::Quiet));
         // A baseline far from the machine, and a predicted change that is larger.
         let large = judge(Some(&[100.0, 101.0]), &[60.0, 61.0], &[20.0, 20.5], &[33.0, 34.0]);
-        assert_eq!(large.verdict, Some(Verdict::Right), "{large:?}");
+        assert_eq!(large.verdict, Some(PredictionVerdict::Right), "{large:?}");
         // A baseline beyond a factor of two: undecided for any change.
         let wild = judge(Some(&[100.0, 101.0]), &[40.0, 41.0], &[1.0, 1.5], &[2.0, 2.5]);
-        assert_eq!((wild.predicted, wild.verdict), (None, Some(Verdict::Undecided)));
+        assert_eq!((wild.predicted, wild.verdict), (None, Some(PredictionVerdict::Undecided)));
         let nothing = judge(Some(&[8.0, 9.0]), &[0.0, 0.0], &[0.0, 0.0], &[8.0, 9.0]);
         assert_eq!(
             nothing.verdict,
-            Some(Verdict::Undecided),
+            Some(PredictionVerdict::Undecided),
             "the replay does nothing of what the machine does"
         );
         // A baseline far from the machine, but within the noise of the recordings.
         let noisy = judge(Some(&[100.0, 10.0]), &[10.0, 60.0], &[10.0, 60.0], &[40.0, 60.0]);
-        assert_eq!(noisy.verdict, Some(Verdict::Quiet), "{noisy:?}");
+        assert_eq!(noisy.verdict, Some(PredictionVerdict::Quiet), "{noisy:?}");
     }
 
     #[test]
     fn one_recording_gives_a_prediction_without_a_verdict() {
         let of = judge(Some(&[100.0]), &[100.0], &[50.0], &[50.0, 51.0]);
         assert_eq!((of.predicted, of.predicted_sd, of.predicted_noise), (Some(50.0), None, None));
-        assert_eq!((of.verdict, of.why.is_some()), (Some(Verdict::Undecided), true));
+        assert_eq!((of.verdict, of.why.is_some()), (Some(PredictionVerdict::Undecided), true));
         let observed = judge(Some(&[100.0, 101.0]), &[100.0, 101.0], &[50.0, 51.0], &[50.0]);
-        assert_eq!((observed.verdict, observed.observed_sd), (Some(Verdict::Undecided), None));
+        assert_eq!((observed.verdict, observed.observed_sd), (Some(PredictionVerdict::Undecided), None));
     }
 
     #[test]
     fn planted_errors_get_the_right_verdicts() {
         let (own, base) = ([100.0, 100.2, 100.4], [100.0, 100.2, 100.4]);
         for (changed, observed, verdict) in [
-            ([150.0, 150.2, 150.4], [150.0, 150.1, 150.3], Verdict::Right),
-            ([150.0, 150.2, 150.4], [300.0, 300.1, 300.3], Verdict::Size),
-            ([150.0, 150.2, 150.4], [50.0, 50.1, 50.3], Verdict::Direction),
-            ([100.0, 100.2, 100.4], [150.0, 150.1, 150.3], Verdict::Missed),
-            ([150.0, 150.2, 150.4], [100.0, 100.2, 100.45], Verdict::FalseAlarm),
-            ([100.0, 100.2, 100.4], [100.0, 100.2, 100.45], Verdict::Quiet),
-            ([100.2, 100.4, 100.61], [100.0, 100.2, 100.45], Verdict::Undecided),
+            ([150.0, 150.2, 150.4], [150.0, 150.1, 150.3], PredictionVerdict::Right),
+            ([150.0, 150.2, 150.4], [300.0, 300.1, 300.3], PredictionVerdict::Size),
+            ([150.0, 150.2, 150.4], [50.0, 50.1, 50.3], PredictionVerdict::Direction),
+            ([100.0, 100.2, 100.4], [150.0, 150.1, 150.3], PredictionVerdict::Missed),
+            ([150.0, 150.2, 150.4], [100.0, 100.2, 100.45], PredictionVerdict::FalseAlarm),
+            ([100.0, 100.2, 100.4], [100.0, 100.2, 100.45], PredictionVerdict::Quiet),
+            ([100.2, 100.4, 100.61], [100.0, 100.2, 100.45], PredictionVerdict::Undecided),
         ] {
             let of = judge(Some(&own), &base, &changed, &observed);
             assert_eq!(of.verdict, Some(verdict), "{of:?}");
-            assert_eq!(of.why.is_some(), verdict == Verdict::Undecided);
+            assert_eq!(of.why.is_some(), verdict == PredictionVerdict::Undecided);
         }
     }
 
@@ -322,15 +326,15 @@ mod tests {
             measure("refills".to_owned(), "pages", &series(Some(&own), &own, &changed), given)
         };
         let of = judge([243.0, 245.0, 247.0], own, [244.0, 246.0, 242.0]);
-        assert_eq!(of.verdict, Some(Verdict::Undecided), "other requests explain the whole change");
+        assert_eq!(of.verdict, Some(PredictionVerdict::Undecided), "other requests explain the whole change");
         assert!(of.why.is_some_and(|why| why.contains("give 245, those before the change 163")));
         assert_eq!(
             judge(own, own, [244.0, 246.0, 242.0]).verdict,
-            Some(Verdict::Missed),
+            Some(PredictionVerdict::Missed),
             "other requests explain nothing"
         );
         let most = judge([170.0, 173.0, 176.0], [20.0, 21.0, 22.0], [25.0, 26.0, 27.0]);
-        assert_eq!(most.verdict, Some(Verdict::Right), "other requests explain a small part");
+        assert_eq!(most.verdict, Some(PredictionVerdict::Right), "other requests explain a small part");
     }
 
     #[test]
@@ -348,7 +352,7 @@ mod tests {
             &series(Some(&own), &own, &[150.0, 150.2, 150.4]),
             given,
         );
-        assert_eq!((of.verdict, of.predicted.is_some()), (Some(Verdict::Undecided), true));
+        assert_eq!((of.verdict, of.predicted.is_some()), (Some(PredictionVerdict::Undecided), true));
         assert_eq!(of.why.as_deref(), Some("the requests differ"));
     }
 
@@ -359,7 +363,7 @@ mod tests {
             Series { unmodelled: Some("eras do not model this"), ..series(Some(&own), &own, &[9.0, 9.5]) };
         let given = Observed { has_recordings: true, values: Some(&[9.0, 9.5]), ..Observed::default() };
         let of = measure("reclaimed".to_owned(), "pages", &of, given);
-        assert_eq!((of.predicted, of.verdict), (None, Some(Verdict::Undecided)));
+        assert_eq!((of.predicted, of.verdict), (None, Some(PredictionVerdict::Undecided)));
         assert_eq!(of.why.as_deref(), Some("eras do not model this"));
     }
 
@@ -376,14 +380,14 @@ mod tests {
         let of = judge(13.0, five_more);
         assert_eq!(
             (of.predicted, of.verdict),
-            (None, Some(Verdict::Undecided)),
+            (None, Some(PredictionVerdict::Undecided)),
             "per-CPU lists return 13 at most"
         );
         assert!(of.why.is_some_and(|why| why.contains("up to 13 of a predicted change of 5")));
         for by_lists in [0.0, 4.0, -13.0] {
-            assert_eq!(judge(by_lists, five_more).verdict, Some(Verdict::FalseAlarm), "{by_lists}");
+            assert_eq!(judge(by_lists, five_more).verdict, Some(PredictionVerdict::FalseAlarm), "{by_lists}");
         }
-        assert_eq!(judge(13.0, own).verdict, Some(Verdict::Quiet), "no change is predicted");
+        assert_eq!(judge(13.0, own).verdict, Some(PredictionVerdict::Quiet), "no change is predicted");
     }
 
     #[test]
@@ -392,6 +396,6 @@ mod tests {
         let given = Observed { has_recordings: true, values: Some(&[9.0, 9.5]), ..Observed::default() };
         let of = measure("scanned".to_owned(), "pages", &own, given);
         assert_eq!((of.before, of.predicted, of.observed), (Some(5.5), None, Some(9.25)));
-        assert_eq!(of.verdict, Some(Verdict::Undecided));
+        assert_eq!(of.verdict, Some(PredictionVerdict::Undecided));
     }
 }

@@ -23,13 +23,13 @@ mod subjects;
 mod text;
 mod verdict;
 
-pub use change::Change;
+pub use change::SettingChange;
 pub use check::{check_lengths, check_settings};
 pub use error::PredictError;
 pub use facts::Facts;
 pub use measure::Measure;
-pub use noise::{Difference, unpaired};
+pub use noise::{MeanDifference, unpaired};
 pub use predict_change::{Predicting, Recording, predict_change};
 pub use prediction::Prediction;
 pub use recordings::{BaselineRecording, ChangedRecording, PredictOptions};
-pub use verdict::Verdict;
+pub use verdict::PredictionVerdict;

@@ -21,7 +21,7 @@ pub(super) struct Spread {
 
 /// The mean of a difference.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Difference {
+pub struct MeanDifference {
     /// The mean.
     pub mean: f64,
     /// The standard error of the mean.
@@ -30,7 +30,7 @@ pub struct Difference {
     pub freedom: f64,
 }
 
-impl Difference {
+impl MeanDifference {
     /// Returns the noise: half of the 99 % confidence interval.
     pub fn noise(self) -> f64 {
         quantile(self.freedom) * self.error
@@ -95,21 +95,21 @@ pub(super) fn spread(recordings: &[Vec<f64>]) -> Spread {
 
 /// Returns the mean of paired differences, one for each replay of each recording. `None` for fewer than two
 /// recordings, whose standard deviation is unknown.
-pub(super) fn paired(differences: &[Vec<f64>]) -> Option<Difference> {
+pub(super) fn paired(differences: &[Vec<f64>]) -> Option<MeanDifference> {
     if differences.len() < 2 {
         return None;
     }
     let (between, replicates, replays) = parts(differences);
     let variance = between.max(replicates / replays);
     let count = differences.len() as f64;
-    Some(Difference {
+    Some(MeanDifference {
         mean: spread(differences).mean,
         error: (variance / count).sqrt(),
         freedom: count - 1.0,
     })
 }
 
-impl Difference {
+impl MeanDifference {
     /// Returns the difference with at least the variance of a Poisson process, which equals its mean. Otherwise a few
     /// recordings with one event each would differ significantly from recordings with none.
     pub(super) fn of_events(self, before: (f64, usize), after: (f64, usize)) -> Self {
@@ -120,7 +120,7 @@ impl Difference {
 
 /// Returns the difference of the means of `after` and `before`; `None` if a side has fewer than two values. The sides
 /// may have different variances (Welch's test).
-pub fn unpaired(before: &[f64], after: &[f64]) -> Option<Difference> {
+pub fn unpaired(before: &[f64], after: &[f64]) -> Option<MeanDifference> {
     if before.len().min(after.len()) < 2 {
         return None;
     }
@@ -129,7 +129,7 @@ pub fn unpaired(before: &[f64], after: &[f64]) -> Option<Difference> {
     let error = (one + other).sqrt();
     let known = one.powi(2) / less_one + other.powi(2) / less_other;
     let freedom = if known > 0.0 { (one + other).powi(2) / known } else { less_one + less_other };
-    Some(Difference { mean: mean(after) - mean(before), error, freedom })
+    Some(MeanDifference { mean: mean(after) - mean(before), error, freedom })
 }
 
 #[cfg(test)]
@@ -214,11 +214,11 @@ mod tests {
 
     #[test]
     fn noise_is_half_of_the_confidence_interval() {
-        let difference = |mean| Difference { mean, error: 2.0, freedom: 8.0 };
+        let difference = |mean| MeanDifference { mean, error: 2.0, freedom: 8.0 };
         assert!(close(difference(0.0).noise(), 6.71));
         assert!(!difference(6.7).is_beyond_noise() && !difference(-6.7).is_beyond_noise());
         assert!(difference(6.8).is_beyond_noise() && difference(-6.8).is_beyond_noise());
-        let nothing = Difference { mean: 0.0, error: 0.0, freedom: 4.0 };
+        let nothing = MeanDifference { mean: 0.0, error: 0.0, freedom: 4.0 };
         assert!(!nothing.is_beyond_noise(), "equal values do not differ");
         assert_eq!((paired(&[vec![1.0]]), unpaired(&[1.0], &[1.0, 2.0])), (None, None));
     }

@@ -5,7 +5,7 @@ use freehold_trace::{EventKind, Snapshot};
 
 use super::requests::RequestCounts;
 use crate::recorded::{Recorded, is_for_huge_page, percpu_pages};
-use crate::start::{Machine, free_pageblocks};
+use crate::start::{RecordedMachine, free_pageblocks};
 use crate::trace::Trace;
 
 /// Fallbacks by requested type, then by the type of the found block.
@@ -42,7 +42,7 @@ impl Own {
     /// Reads the machine's own measures from a recording.
     ///
     /// If events were lost, all counts of events are unknown.
-    pub(super) fn new(machine: &Machine, trace: Trace<'_>) -> Self {
+    pub(super) fn new(machine: &RecordedMachine, trace: Trace<'_>) -> Self {
         let recorded = Recorded::new(trace);
         let end = trace.ending.and_then(|ending| ending.snapshot.as_ref());
         let free_in = |snapshot: Option<&Snapshot>| {

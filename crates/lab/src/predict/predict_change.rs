@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use freehold::Era;
 
-use super::change::Change;
+use super::change::SettingChange;
 use super::check::{check_lengths, check_settings};
 use super::error::PredictError;
 use super::facts::Facts;
@@ -54,7 +54,7 @@ pub struct Predicting {
 /// # Errors
 /// The recordings do not belong together or cannot show the change, or reading or replaying one fails.
 pub fn predict_change<R: Recording>(
-    change: &Change,
+    change: &SettingChange,
     before: &[R],
     against: &[R],
     how: &Predicting,
@@ -119,7 +119,7 @@ impl Predicting {
     fn baseline<R: Recording>(
         &self,
         recording: &R,
-        change: &Change,
+        change: &SettingChange,
         lengths: &mut Lengths,
     ) -> Result<BaselineRecording, R::Error> {
         let loaded = recording.whole()?;

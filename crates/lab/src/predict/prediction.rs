@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::change::{Change, Turned};
+use super::change::{SettingChange, Turned};
 use super::facts::Facts;
 use super::measure::{Measure, Observed, measure};
 use super::recordings::{BaselineRecording, ChangedRecording};
 use super::requests::request_differences;
 use super::series::Series;
 use super::subjects;
-use super::verdict::Verdict;
+use super::verdict::PredictionVerdict;
 use crate::columns::{Column, Columns};
 
 /// The prediction of all measures.
@@ -40,7 +40,7 @@ impl Prediction {
     /// Predicts from recordings. `first` are the facts of the first recording, `observed` the recordings under the
     /// change.
     pub fn new(
-        change: &Change,
+        change: &SettingChange,
         first: &Facts,
         before: &[BaselineRecording],
         observed: Option<&[ChangedRecording]>,
@@ -127,7 +127,7 @@ impl Prediction {
     }
 
     /// Returns the number of measures with a verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: PredictionVerdict) -> usize {
         self.measures.iter().filter(|measure| measure.verdict == Some(verdict)).count()
     }
 }
@@ -156,7 +156,7 @@ fn by_lists(first: &Facts, before: &[BaselineRecording]) -> f64 {
 }
 
 /// Returns the recorded setting that the change replaces.
-fn instead_of(change: &Change, first: &Facts) -> String {
+fn instead_of(change: &SettingChange, first: &Facts) -> String {
     let era = first.era().map_or("an unknown era", freehold::Era::name);
     let mut texts: Vec<String> = Vec::new();
     for turned in change.each() {

@@ -2,14 +2,14 @@
 
 use freehold::Era;
 
-use super::change::Change;
+use super::change::SettingChange;
 use super::own::Own;
 use super::requests::RequestCounts;
 use super::subjects::{self, PAGEBLOCKS};
 use crate::error::LabError;
 use crate::recorded::MoveCost;
 use crate::replay::{EVENTS_PER_WAKE_UP, Lab, Options, SampleDetail, Variant, in_parallel};
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 use crate::sweep::Settings;
 use crate::trace::Trace;
 
@@ -65,7 +65,7 @@ impl ChangedRecording {
     /// # Errors
     /// The start snapshot describes no machine.
     pub fn new(trace: Trace<'_>) -> Result<Self, LabError> {
-        let own = Own::new(&Machine::new(trace.start, trace.events)?, trace);
+        let own = Own::new(&RecordedMachine::new(trace.start, trace.events)?, trace);
         let at_start = subjects::at_start(&own);
         Ok(Self {
             own: subjects::of_machine(&own),
@@ -97,7 +97,11 @@ impl Lab<'_> {
     ///
     /// # Errors
     /// As [`Lab::replay`].
-    pub fn observe(&self, change: &Change, options: PredictOptions) -> Result<BaselineRecording, LabError> {
+    pub fn observe(
+        &self,
+        change: &SettingChange,
+        options: PredictOptions,
+    ) -> Result<BaselineRecording, LabError> {
         let baseline = Settings::new(self, &[]);
         let changed = Settings::new(self, change.turned());
         let changed_lab = self.on(changed.machine);

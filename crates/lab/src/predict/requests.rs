@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use freehold::{Order, Pfn};
 
-use super::noise::{Difference, mean, unpaired};
+use super::noise::{MeanDifference, mean, unpaired};
 use super::short::number;
-use crate::counts::ByOrder;
+use crate::counts::CountsByOrder;
 
 /// The share of the requested pages that may differ.
 const SAME: f64 = 0.10;
@@ -15,7 +15,7 @@ const SAME: f64 = 0.10;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequestCounts {
     /// Requests by order, failed ones included.
-    by_order: ByOrder,
+    by_order: CountsByOrder,
     /// Pages of blocks that were freed on another CPU than the one that requested them.
     freed_elsewhere: u64,
     /// The CPU that requested each block in use.
@@ -58,7 +58,7 @@ pub(super) fn request_differences(before: &[&RequestCounts], observed: &[&Reques
     };
     let difference = |what: String, pages: u64, of: &dyn Fn(&RequestCounts) -> u64| {
         let [one, other] = [before, observed].map(|side| each(side, of));
-        let is_beyond = unpaired(&one, &other).is_some_and(Difference::is_beyond_noise);
+        let is_beyond = unpaired(&one, &other).is_some_and(MeanDifference::is_beyond_noise);
         let [one, other] = [one, other].map(|values| mean(&values));
         is_beyond.then(|| Otherwise { pages: pages as f64 * (one - other).abs(), what, one, other })
     };

@@ -1,6 +1,6 @@
 //! The values of a measure in each recording and in its replays, and the reasons against a prediction.
 
-use super::noise::{Difference, mean, paired, spread, unpaired};
+use super::noise::{MeanDifference, mean, paired, spread, unpaired};
 use super::recordings::BaselineRecording;
 use super::short::number;
 
@@ -127,7 +127,7 @@ pub(super) fn is_too_far(
 /// Returns the reason if pages on per-CPU lists explain the whole predicted change. The lists return or keep these
 /// pages only once, and a machine that always had the new setting starts without this effect. `None` if the change is
 /// larger.
-pub(super) fn is_of_lists(by_lists: f64, change: Difference) -> Option<String> {
+pub(super) fn is_of_lists(by_lists: f64, change: MeanDifference) -> Option<String> {
     let is_all = change.mean * by_lists > 0.0 && change.mean.abs() <= by_lists.abs();
     (change.is_beyond_noise() && is_all).then(|| {
         let [by_lists, change] = [by_lists, change.mean].map(number);
@@ -144,7 +144,7 @@ pub(super) fn is_of_lists(by_lists: f64, change: Difference) -> Option<String> {
 pub(super) fn is_of_requests(
     series: &Series,
     replayed: Option<&[Vec<f64>]>,
-    changes: [Option<Difference>; 2],
+    changes: [Option<MeanDifference>; 2],
 ) -> Option<String> {
     let (own, baseline, replayed) = (series.own.as_deref()?, series.baseline.as_deref()?, replayed?);
     let otherwise = unpaired(&means(baseline), &means(replayed))?;
@@ -166,7 +166,7 @@ pub(super) fn is_of_requests(
 pub(super) fn differ_at_start(
     series: &Series,
     at_start: Option<&[f64]>,
-    changes: [Option<Difference>; 2],
+    changes: [Option<MeanDifference>; 2],
 ) -> Option<String> {
     let (before, under) = series.at_start.as_deref().zip(at_start)?;
     let earlier = unpaired(before, under)?;

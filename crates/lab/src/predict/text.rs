@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::measure::Measure;
 use super::prediction::Prediction;
 use super::short::number;
-use super::verdict::Verdict;
+use super::verdict::PredictionVerdict;
 
 /// The width of the screen in characters.
 const COLUMNS: usize = 100;
@@ -97,7 +97,7 @@ impl Prediction {
     /// Returns true if a change of the measure is predicted or was observed.
     fn is_shown(&self, measure: &Measure) -> bool {
         match measure.verdict {
-            Some(Verdict::Quiet | Verdict::Undecided) | None => {
+            Some(PredictionVerdict::Quiet | PredictionVerdict::Undecided) | None => {
                 self.against.is_none() && measure.is_predicted_to_change()
             }
             Some(_) => true,
@@ -143,7 +143,7 @@ impl Prediction {
     }
 
     fn score(&self) -> String {
-        let counts = Verdict::ALL.into_iter().map(|verdict| (verdict.name(), self.count(verdict)));
+        let counts = PredictionVerdict::ALL.into_iter().map(|verdict| (verdict.name(), self.count(verdict)));
         let counts: Vec<_> =
             counts.filter(|(_, count)| *count > 0).map(|(name, count)| format!("{name} {count}")).collect();
         format!("score: {}", counts.join(", "))
@@ -154,7 +154,7 @@ impl Prediction {
 mod tests {
     use super::*;
 
-    fn measure(name: &str, predicted: f64, verdict: Option<Verdict>) -> Measure {
+    fn measure(name: &str, predicted: f64, verdict: Option<PredictionVerdict>) -> Measure {
         Measure {
             measure: name.to_owned(),
             unit: "pages",
@@ -175,11 +175,11 @@ mod tests {
         }
     }
 
-    fn prediction(verdict: Option<Verdict>) -> Prediction {
+    fn prediction(verdict: Option<PredictionVerdict>) -> Prediction {
         let name = "fallback Reclaimable from HighAtomic";
         let mut measures: Vec<_> =
             (0..60).map(|number| measure(name, f64::from(number) * 1e5, verdict)).collect();
-        measures.push(measure("free pageblocks", 12_345.6, verdict.map(|_| Verdict::Quiet)));
+        measures.push(measure("free pageblocks", 12_345.6, verdict.map(|_| PredictionVerdict::Quiet)));
         Prediction {
             change: "linux-7.3, with counts, without hygiene, watermark_boost_factor=0, defrag_mode=1"
                 .to_owned(),
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_screen_has_40_lines_and_100_columns() {
-        for verdict in [None, Some(Verdict::FalseAlarm), Some(Verdict::Quiet)] {
+        for verdict in [None, Some(PredictionVerdict::FalseAlarm), Some(PredictionVerdict::Quiet)] {
             let prediction = prediction(verdict);
             let text = prediction.text(false);
             assert!(text.lines().count() <= 40, "{text}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::counters::RecordedCounters;
 use super::work::RecordedWork;
-use crate::counts::ByOrder;
+use crate::counts::CountsByOrder;
 use crate::trace::Trace;
 
 /// Returns true if a request of the size of a pageblock is for a huge page. Other requests of that size do not have
@@ -21,7 +21,7 @@ pub(crate) fn is_for_huge_page(gfp: GfpFlags) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Recorded {
     /// Requests that failed, by order.
-    pub failures: ByOrder,
+    pub failures: CountsByOrder,
     /// Requests answered from another type's block whose pageblock changed its type.
     pub claims: u64,
     /// Requests answered from another type's block that kept its type.

@@ -3,7 +3,7 @@
 use freehold_trace::{Event, EventKind, EventLog};
 use serde::Serialize;
 
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 use crate::trace::Trace;
 
 /// A place at which a CPU's ring buffer overflowed.
@@ -56,7 +56,7 @@ pub struct Gaps {
 
 impl Gaps {
     /// Finds the gaps in a trace of `machine`.
-    pub fn new(machine: &Machine, trace: Trace<'_>) -> Self {
+    pub fn new(machine: &RecordedMachine, trace: Trace<'_>) -> Self {
         let first_ns = trace.events.first().map_or(0, |event| event.time_ns);
         let places = places(trace.events, first_ns);
         let mut cpus = losses(trace, &places);
@@ -154,7 +154,7 @@ struct Unnamed {
 }
 
 impl Unnamed {
-    fn new(machine: &Machine) -> Self {
+    fn new(machine: &RecordedMachine) -> Self {
         let bits = |spanned: u64| vec![0; spanned.div_ceil(64) as usize];
         let zones = machine.zones.iter().map(|zone| (zone.start.0, bits(zone.spanned))).collect();
         Self { zones, pages: machine.zones.iter().map(|zone| zone.managed).sum() }

@@ -6,10 +6,10 @@ use freehold_trace::Snapshot;
 use super::measures::ZoneFree;
 use super::watch::ReplayPlatform;
 use crate::counts::{of_machine, pageblocks};
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 
 /// Returns the number of whole pageblocks in free blocks.
-pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayPlatform>) -> u64 {
+pub(super) fn free_pageblocks(machine: &RecordedMachine, memory: &Memory<'_, ReplayPlatform>) -> u64 {
     let zones = memory.zones().iter().map(|zone| {
         let blocks = zone.list_lengths().by_type;
         pageblocks(machine.pageblock_order, |order| blocks[order].iter().sum())
@@ -18,7 +18,7 @@ pub(super) fn free_pageblocks(machine: &Machine, memory: &Memory<'_, ReplayPlatf
 }
 
 /// Returns the free blocks of each zone, in the order of the machine's zones.
-pub(super) fn free_blocks(machine: &Machine, memory: &Memory<'_, ReplayPlatform>) -> Vec<ZoneFree> {
+pub(super) fn free_blocks(machine: &RecordedMachine, memory: &Memory<'_, ReplayPlatform>) -> Vec<ZoneFree> {
     let zones = machine.zones.iter().enumerate().filter_map(|(number, config)| {
         let zone = memory.zone_of(config.start)?;
         Some(ZoneFree {

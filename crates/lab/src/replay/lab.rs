@@ -14,7 +14,7 @@ use super::untraced::UntracedAlloc;
 use super::variant::nearest_era;
 use crate::error::LabError;
 use crate::recorded::{Gaps, MoveCost, Recorded, kcompactd_tasks, kswapd_reclaims};
-use crate::start::{Machine, Start, StartReport};
+use crate::start::{RecordedMachine, Start, StartReport};
 use crate::trace::Trace;
 
 /// A trace, prepared for any number of replays.
@@ -23,7 +23,7 @@ pub struct Lab<'t> {
     /// The trace.
     pub trace: Trace<'t>,
     /// The recorded machine.
-    pub machine: Machine,
+    pub machine: RecordedMachine,
     /// The start state of every replay.
     pub start: Start,
     /// The kcompactd tasks of the machine; `None` if the trace does not record compaction.
@@ -52,7 +52,7 @@ impl<'t> Lab<'t> {
     /// # Errors
     /// As [`Self::new`], and [`LabError::Interrupted`].
     pub fn controlled(trace: Trace<'t>, control: Arc<Control>) -> Result<Self, LabError> {
-        let machine = Machine::new(trace.start, trace.events)?;
+        let machine = RecordedMachine::new(trace.start, trace.events)?;
         let start = Start::new(&machine, trace)?;
         let kcompactd = kcompactd_tasks(trace);
         let kswapd = kswapd_reclaims(trace, machine.zones.chunk_by(|a, b| a.node == b.node).count());
@@ -74,7 +74,7 @@ impl<'t> Lab<'t> {
     }
 
     /// Returns a lab of the same trace on a machine with other settings.
-    pub(crate) fn on(&self, machine: Machine) -> Self {
+    pub(crate) fn on(&self, machine: RecordedMachine) -> Self {
         let start = self.start.with_pageblocks_of(&self.machine, &machine);
         Self {
             trace: self.trace,

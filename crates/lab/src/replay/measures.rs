@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::agreement::Agreement;
 use super::fallback_place::FallbackPlace;
-use super::pageblock_map::PageblockMap;
-use crate::counts::{ByOrder, ByOrderAndType, pageblocks};
+use super::pageblock_map::ReplayPageblocks;
+use crate::counts::{ByOrderAndType, CountsByOrder, pageblocks};
 use crate::recorded::FallbackCount;
 
 /// The measures of one replay. Everything except [`Measures::timing`] is the same for every run.
@@ -43,7 +43,7 @@ pub struct Measures {
     /// Free blocks at the end, by zone.
     pub free_at_end: Vec<ZoneFree>,
     /// The state of the zones, about 100 times over the trace.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<ReplaySample>,
     /// Zone lock holds by the pages and list nodes that each touched.
     pub holds_touched: ByPowerOfTwo,
     /// The engine's metadata in bytes.
@@ -66,15 +66,15 @@ pub struct Followed {
     /// Allocations whose events were recorded after the event of a later allocation by another task.
     pub allocs_traced_late: u64,
     /// Requests that fail in the replay and succeeded on the machine, by order.
-    pub failures: ByOrder,
+    pub failures: CountsByOrder,
     /// Requests that found no zone above its min watermark, so that the machine had to reclaim.
     pub waits: u64,
     /// Further attempts for requests that found no zone above its min watermark.
     pub attempts_again: u64,
     /// Requests that failed on the machine, by order. The replay tries the costly ones.
-    pub machine_failures: ByOrder,
+    pub machine_failures: CountsByOrder,
     /// Requests that failed on the machine and succeed in the replay, by order. The replay frees the block at once.
-    pub answered_instead: ByOrder,
+    pub answered_instead: CountsByOrder,
     /// Requests for huge pages that succeed in the replay, including those that failed on the machine.
     pub huge_pages: u64,
     /// Requests for huge pages that fail in the replay.
@@ -156,7 +156,7 @@ pub struct ZoneFree {
 
 /// The zones at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Sample {
+pub struct ReplaySample {
     /// Nanoseconds on the trace's clock.
     pub time_ns: u64,
     /// The state of each zone, in the order of the engine's zones.
@@ -173,7 +173,7 @@ pub struct Sample {
     /// The contents of each pageblock; in every fourth sample. Too large for the JSON of a comparison:
     /// [`crate::Report`] has it.
     #[serde(skip)]
-    pub map: Option<PageblockMap>,
+    pub map: Option<ReplayPageblocks>,
 }
 
 /// One zone at one moment.
@@ -183,13 +183,13 @@ pub struct ZoneSample {
     pub free_pages: u64,
     /// The share of the free memory that cannot serve a request, by order, in thousandths. Linux counterpart:
     /// `unusable_index`.
-    pub unusable_index: ByOrder,
+    pub unusable_index: CountsByOrder,
     /// The reason if a request would fail, by order, in thousandths: lack of memory (near 0) or fragmentation (near
     /// 1000). -1000 if the request would succeed. Linux counterpart: `extfrag_index`.
     pub extfrag_index: freehold_trace::ByOrder<i64>,
     /// Free blocks by order.
     #[serde(skip)]
-    pub free_blocks: ByOrder,
+    pub free_blocks: CountsByOrder,
     /// Free blocks by order and type; zero with [`super::SampleDetail::Totals`]. Too large for the JSON of a
     /// comparison: [`crate::Report`] has them.
     #[serde(skip)]

@@ -53,7 +53,7 @@ impl MapCell {
 
 /// The contents of each pageblock of a memory at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PageblockMap {
+pub struct ReplayPageblocks {
     /// The number of pageblocks that share a cell.
     pub pageblocks_per_cell: usize,
     /// Cells from low to high addresses, by zone in the engine's order.
@@ -61,7 +61,7 @@ pub struct PageblockMap {
     mixed: u64,
 }
 
-impl PageblockMap {
+impl ReplayPageblocks {
     /// Reads every pageblock.
     pub(super) fn new<P: Platform>(memory: &Memory<'_, P>) -> Self {
         let cells = |zone: &freehold::Zone<'_, P>| -> Vec<_> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use freehold::{Choice, Chore, FallbackRequest, Offers, PageblockUse, PlacementRule};
+use freehold::{Chore, FallbackRequest, Offers, PageblockUse, PlacementChoice, PlacementRule};
 
 type Make = dyn Fn() -> Box<dyn PlacementRule> + Send + Sync;
 
@@ -54,12 +54,12 @@ impl Ruling {
 }
 
 impl PlacementRule for Ruling {
-    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
-        self.0.as_ref().map_or(Choice::AsEra, |rule| rule.claim(wanted, offers))
+    fn claim(&self, wanted: FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
+        self.0.as_ref().map_or(PlacementChoice::AsEra, |rule| rule.claim(wanted, offers))
     }
 
-    fn steal(&self, wanted: FallbackRequest, offers: Offers<'_>) -> Choice {
-        self.0.as_ref().map_or(Choice::AsEra, |rule| rule.steal(wanted, offers))
+    fn steal(&self, wanted: FallbackRequest, offers: Offers<'_>) -> PlacementChoice {
+        self.0.as_ref().map_or(PlacementChoice::AsEra, |rule| rule.steal(wanted, offers))
     }
 
     fn tidies(&self) -> bool {

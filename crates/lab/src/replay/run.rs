@@ -9,7 +9,7 @@ use super::ending;
 use super::follow::Follower;
 use super::lab::Lab;
 use super::ledger::Holders;
-use super::measures::{Measures, Sample, Timing};
+use super::measures::{Measures, ReplaySample, Timing};
 use super::options::{Options, SampleDetail};
 use super::parallel::in_parallel;
 use super::rule::Ruling;
@@ -34,7 +34,7 @@ pub struct Moment<'r> {
     /// The number of events so far.
     pub events: usize,
     /// The state of the zones.
-    pub sample: &'r Sample,
+    pub sample: &'r ReplaySample,
 }
 
 /// A callback for the moments of a replay.

@@ -4,9 +4,9 @@ use freehold::{Memory, PAGETYPEINFO_CAP};
 use freehold_trace::ByOrder;
 
 use super::fallback_place::{FallbackPlace, PageblockStarts};
-use super::measures::{Measures, Sample, ZoneSample};
+use super::measures::{Measures, ReplaySample, ZoneSample};
 use super::options::SampleDetail;
-use super::pageblock_map::PageblockMap;
+use super::pageblock_map::ReplayPageblocks;
 use super::watch::{ReplayPlatform, Watch};
 use crate::counts::of_machine;
 
@@ -46,7 +46,7 @@ impl Schedule {
 pub(super) struct Sampler {
     schedule: Schedule,
     detail: SampleDetail,
-    samples: Vec<Sample>,
+    samples: Vec<ReplaySample>,
     /// The starts of pageblocks, which do not change, if samples have the places of fallbacks.
     starts: Option<PageblockStarts>,
 }
@@ -78,11 +78,11 @@ impl Sampler {
                 SampleDetail::Totals => number == 0,
             };
         let zones: Vec<_> = memory.zones().iter().map(|zone| zone_sample(zone, self.detail)).collect();
-        let map = walk.then(|| PageblockMap::new(memory));
+        let map = walk.then(|| ReplayPageblocks::new(memory));
         let places = self.places(memory, watch);
-        self.samples.push(Sample {
+        self.samples.push(ReplaySample {
             time_ns: now_ns,
-            mixed: map.as_ref().map(PageblockMap::mixed),
+            mixed: map.as_ref().map(ReplayPageblocks::mixed),
             nodes: walk.then(|| nodes_visited(memory)),
             zones,
             fallbacks: watch.take_fallbacks(),
@@ -103,7 +103,7 @@ impl Sampler {
     }
 
     /// Returns the latest sample.
-    pub(super) fn last(&self) -> Option<&Sample> {
+    pub(super) fn last(&self) -> Option<&ReplaySample> {
         self.samples.last()
     }
 

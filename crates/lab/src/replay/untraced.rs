@@ -17,7 +17,7 @@ use freehold_trace::{EventKind, EventLog};
 use super::alloc_request::AllocRequest;
 use super::watch::ReplayPlatform;
 use crate::recorded::Compacting;
-use crate::start::{Machine, Start, locate};
+use crate::start::{RecordedMachine, Start, locate};
 
 /// The largest number of untraced allocations before one request.
 const MOST_AT_ONCE: usize = 4096;
@@ -51,7 +51,7 @@ const IN_USE: u32 = u32::MAX;
 /// The search for allocations without an event.
 #[derive(Debug)]
 pub(super) struct Search<'t> {
-    machine: &'t Machine,
+    machine: &'t RecordedMachine,
     events: &'t EventLog,
     /// For each frame, the pairs of events between which it was allocated without an event. The later event is its
     /// free.
@@ -63,7 +63,7 @@ pub(super) struct Search<'t> {
 
 impl<'t> Search<'t> {
     /// Prepares the search from the events after the moment of an exact start.
-    pub(super) fn new(machine: &'t Machine, start: &Start, events: &'t EventLog) -> Self {
+    pub(super) fn new(machine: &'t RecordedMachine, start: &Start, events: &'t EventLog) -> Self {
         let mut free_since: Vec<_> =
             machine.zones.iter().map(|zone| vec![IN_USE; zone.spanned as usize]).collect();
         for (zone, first, order) in start.exact_blocks(machine) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::provenance::Provenance;
 use super::trace_report::{TraceReport, ZoneOfReport};
 use crate::recorded::FallbackCount;
-use crate::replay::{MapCell, Measures, Sample};
+use crate::replay::{MapCell, Measures, ReplaySample};
 
 /// Returns the input of the page.
 pub(super) fn of_page(provenance: &Provenance, traces: &[TraceReport]) -> Value {
@@ -90,7 +90,7 @@ fn era(report: &TraceReport, era: &Measures) -> Value {
 }
 
 /// Returns the free blocks by order, type and sample; null for an order and type that never has a free block.
-fn blocks(samples: &[Sample], rank: usize, orders: usize) -> Value {
+fn blocks(samples: &[ReplaySample], rank: usize, orders: usize) -> Value {
     let series = |order: usize, kind: usize| {
         let values = samples.iter().filter_map(|sample| Some(sample.zones.get(rank)?.blocks.of(order)[kind]));
         let values: Vec<_> = values.collect();
@@ -101,7 +101,7 @@ fn blocks(samples: &[Sample], rank: usize, orders: usize) -> Value {
 }
 
 /// Returns the unusable index by order and sample, in thousandths.
-fn unusable(samples: &[Sample], rank: usize, orders: usize) -> Value {
+fn unusable(samples: &[ReplaySample], rank: usize, orders: usize) -> Value {
     let of_order = |order: usize| -> Vec<u64> {
         let zones = samples.iter().filter_map(|sample| sample.zones.get(rank));
         zones.map(|zone| zone.unusable_index.of(order)).collect()

@@ -7,7 +7,7 @@ use freehold_measure::{Table, csv_line};
 
 use super::trace_report::TraceReport;
 use crate::recorded::FallbackCount;
-use crate::replay::{Measures, Sample};
+use crate::replay::{Measures, ReplaySample};
 
 /// The name of the column of the recorded machine.
 const MACHINE: &str = "machine";
@@ -110,7 +110,7 @@ fn over_time(report: &TraceReport, era: &Measures, of: &Figure, figures: &mut Ve
                 let extfrag = state.extfrag_index[at] as f64 / 1000.0;
                 figures.push(of.clone().valued("over time", "extfrag_index", "", extfrag));
                 for kind in Migratetype::ALL {
-                    let seen = |other: &Sample| {
+                    let seen = |other: &ReplaySample| {
                         other.zones.get(zone.rank).is_some_and(|zone| zone.blocks.of(at)[kind.index()] > 0)
                     };
                     if era.samples.iter().any(seen) {

@@ -5,7 +5,7 @@ use freehold_measure::grouped;
 
 use crate::compare::{Comparison, Place};
 use crate::recorded::{FallbackCount, recorded_fallbacks};
-use crate::replay::{Lab, Sample};
+use crate::replay::{Lab, ReplaySample};
 
 /// The data of one trace in a report. Its size does not depend on the size of the trace.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl TraceReport {
     }
 
     /// Returns the numbers of the samples that have a map.
-    pub(super) fn mapped(samples: &[Sample]) -> impl Iterator<Item = usize> {
+    pub(super) fn mapped(samples: &[ReplaySample]) -> impl Iterator<Item = usize> {
         samples.iter().enumerate().filter(|(_, sample)| sample.map.is_some()).map(|(number, _)| number)
     }
 }

@@ -47,7 +47,7 @@ fn is_set_by_user(start: &Snapshot) -> bool {
 mod tests {
     use freehold_trace::{EventLog, ExactCpu, ExactPart, ExactState, ExactZone, Pageset};
 
-    use super::super::machine::Machine;
+    use super::super::machine::RecordedMachine;
     use super::*;
 
     fn zone(name: &str, start_pfn: u64, managed: u64) -> ZoneSnapshot {
@@ -70,7 +70,7 @@ mod tests {
             normal.pagesets = (0..).zip(highs).map(set).collect();
             let sysctl = [("percpu_pagelist_high_fraction".to_owned(), fraction.to_owned())].into();
             let start = Snapshot { zones: vec![normal], sysctl, ..Snapshot::default() };
-            let machine = Machine::new(&start, &EventLog::default()).expect("a machine");
+            let machine = RecordedMachine::new(&start, &EventLog::default()).expect("a machine");
             (machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max)
         };
         assert_eq!(bounds([378, 378], "0"), (378, 6250), "6.1: every CPU has the lower bound");
@@ -90,7 +90,7 @@ mod tests {
         let exact = ExactPart::Taken(Box::new(state));
         let mut start = Snapshot { zones: vec![normal], exact, ..Snapshot::default() };
         let bounds = |start: &Snapshot| {
-            let machine = Machine::new(start, &EventLog::default()).expect("a machine");
+            let machine = RecordedMachine::new(start, &EventLog::default()).expect("a machine");
             (machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max)
         };
         assert_eq!(bounds(&start), (700, 12_500));
@@ -104,7 +104,7 @@ mod tests {
         normal.pagesets =
             vec![Pageset { batch: 63, high: 378, high_min: 300, high_max: 500, ..Pageset::default() }];
         let start = Snapshot { zones: vec![normal], ..Snapshot::default() };
-        let machine = Machine::new(&start, &EventLog::default()).expect("a machine");
+        let machine = RecordedMachine::new(&start, &EventLog::default()).expect("a machine");
         assert_eq!((machine.zones[0].percpu.high_min, machine.zones[0].percpu.high_max), (300, 500));
     }
 }

@@ -9,7 +9,7 @@ use freehold_trace::{EventKind, ExactCpu, ExactPart, ExactState, ExactZone, Fram
 
 use super::exact_report::ExactReport;
 use super::geometry::{Geometry, locate};
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 use crate::error::LabError;
 use crate::trace::Trace;
 
@@ -39,7 +39,7 @@ pub(super) struct ExactStart {
 
 impl ExactStart {
     /// Returns the exact start of a trace, or the reason why the trace has none.
-    pub(super) fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, String> {
+    pub(super) fn new(machine: &RecordedMachine, trace: Trace<'_>) -> Result<Self, String> {
         let state = match &trace.start.exact {
             ExactPart::Missing { missing } if missing.is_empty() => {
                 return Err("the recorder did not read the free lists block by block".to_owned());
@@ -85,7 +85,7 @@ impl ExactStart {
     }
 
     /// Brings the blocks to the state at the end of the reading.
-    fn reconcile(&mut self, machine: &Machine, trace: Trace<'_>, state: &ExactState) {
+    fn reconcile(&mut self, machine: &RecordedMachine, trace: Trace<'_>, state: &ExactState) {
         let mut owners: Vec<Vec<u32>> =
             machine.zones.iter().map(|zone| vec![0; zone.spanned as usize]).collect();
         for (number, owners) in owners.iter_mut().enumerate() {
@@ -140,7 +140,7 @@ impl ExactStart {
     }
 
     /// Makes a block the owner of its frames. Drops previous owners of these frames.
-    fn enter(&mut self, machine: &Machine, zone: usize, at: usize, owners: &mut [u32]) {
+    fn enter(&mut self, machine: &RecordedMachine, zone: usize, at: usize, owners: &mut [u32]) {
         let block = self.blocks[zone][at];
         let first = (block.pfn.0 - machine.zones[zone].start.0) as usize;
         for frame in first..first + block.order.pages() as usize {
@@ -152,7 +152,7 @@ impl ExactStart {
     }
 
     /// Removes the owner of a frame from all of its frames.
-    fn drop_owner(&mut self, machine: &Machine, zone: usize, frame: usize, owners: &mut [u32]) {
+    fn drop_owner(&mut self, machine: &RecordedMachine, zone: usize, frame: usize, owners: &mut [u32]) {
         let Some(at) = owners[frame].checked_sub(1) else { return };
         let block = self.blocks[zone][at as usize];
         let first = (block.pfn.0 - machine.zones[zone].start.0) as usize;
@@ -162,7 +162,7 @@ impl ExactStart {
     }
 
     /// Removes a frame from its block; the rest of the block stays free.
-    fn take_out(&mut self, machine: &Machine, zone: usize, frame: usize, owners: &mut [u32]) {
+    fn take_out(&mut self, machine: &RecordedMachine, zone: usize, frame: usize, owners: &mut [u32]) {
         let Some(at) = owners[frame].checked_sub(1) else { return };
         let block = self.blocks[zone][at as usize];
         self.drop_owner(machine, zone, frame, owners);
@@ -180,7 +180,7 @@ impl ExactStart {
     }
 
     /// Returns the start snapshot at the moment of the exact start, with the frames that were free then.
-    pub(super) fn snapshot(&self, machine: &Machine, start: &Snapshot) -> Snapshot {
+    pub(super) fn snapshot(&self, machine: &RecordedMachine, start: &Snapshot) -> Snapshot {
         let mut occupancy = Vec::new();
         for (zone, blocks) in machine.zones.iter().zip(&self.blocks) {
             let unknown = if start.occupancy.is_empty() { FrameUse::Other } else { FrameUse::Absent };
@@ -236,7 +236,7 @@ impl ExactStart {
     /// Returns the zones of a memory with their indices and blocks.
     fn by_zone<'s, 'm, P: Platform>(
         &'s self,
-        machine: &'s Machine,
+        machine: &'s RecordedMachine,
         memory: &'s Memory<'m, P>,
     ) -> impl Iterator<Item = (usize, &'m Zone<'m, P>, &'s [FreeBlock])> {
         let zones = self.blocks.iter().enumerate();
@@ -248,7 +248,7 @@ impl ExactStart {
     /// Adds the free blocks to the free lists of a memory, in order. The pageblocks must have their types already.
     pub(super) fn restore_free<P: Platform>(
         &self,
-        machine: &Machine,
+        machine: &RecordedMachine,
         memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         for (_, zone, blocks) in self.by_zone(machine, memory) {
@@ -270,7 +270,7 @@ impl ExactStart {
     /// frames must have their state already.
     pub(super) fn restore_rest<P: Platform>(
         &self,
-        machine: &Machine,
+        machine: &RecordedMachine,
         memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         for (number, zone, blocks) in self.by_zone(machine, memory) {
@@ -319,7 +319,11 @@ fn percpu_state(exact: &ExactCpu, fresh: PerCpuState, switches: &freehold::Switc
 }
 
 /// Returns the exact state of each zone of a machine.
-fn zones_of(machine: &Machine, start: &Snapshot, state: &ExactState) -> Result<Vec<ExactZone>, String> {
+fn zones_of(
+    machine: &RecordedMachine,
+    start: &Snapshot,
+    state: &ExactState,
+) -> Result<Vec<ExactZone>, String> {
     let mut taken = vec![false; state.zones.len()];
     let of_zone = |&index: &usize| {
         let zone = &start.zones[index];

@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use super::fit_search::{Search, Unit, ZoneFit};
 use super::geometry::{BlockTypes, Geometry, target_of};
-use super::machine::Machine;
-use super::occupancy::{Occupancy, free_blocks};
+use super::machine::RecordedMachine;
+use super::occupancy::{StartOccupancy, free_blocks};
 
 /// The difference between the fitted start state and the counts of the machine.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -24,9 +24,9 @@ pub struct FitReport {
 
 /// Chooses a type for every pageblock of every zone.
 pub(super) fn fit(
-    machine: &Machine,
+    machine: &RecordedMachine,
     start: &Snapshot,
-    occupancy: &Occupancy,
+    occupancy: &StartOccupancy,
 ) -> (Vec<BlockTypes>, FitReport) {
     let mut types = Vec::new();
     let mut report = FitReport::default();

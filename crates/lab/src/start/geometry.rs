@@ -3,7 +3,7 @@
 use freehold::{Migratetype, Order, Pfn};
 use freehold_trace::{PageTypeInfo, PageTypeZone};
 
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 use crate::counts::pageblocks;
 
 /// The type of each pageblock of a zone, starting with the pageblock of the zone's first frame.
@@ -21,7 +21,7 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    pub(super) fn new(machine: &Machine, zone: usize) -> Self {
+    pub(super) fn new(machine: &RecordedMachine, zone: usize) -> Self {
         let config = &machine.zones[zone];
         let shift = machine.pageblock_order.get();
         let first = config.start.0 >> shift;
@@ -49,7 +49,7 @@ impl Geometry {
 
 /// Returns the counts of a zone in the machine's pagetypeinfo; `None` if it lacks the zone.
 pub(crate) fn target_of<'a>(
-    machine: &Machine,
+    machine: &RecordedMachine,
     zone: usize,
     info: &'a PageTypeInfo,
 ) -> Option<&'a PageTypeZone> {
@@ -59,14 +59,14 @@ pub(crate) fn target_of<'a>(
 }
 
 /// Returns the number of whole pageblocks in the free blocks of the machine's pagetypeinfo.
-pub(crate) fn free_pageblocks(machine: &Machine, info: &PageTypeInfo) -> u64 {
+pub(crate) fn free_pageblocks(machine: &RecordedMachine, info: &PageTypeInfo) -> u64 {
     let zones = info.zones.iter().flat_map(|zone| &zone.free);
     zones.map(|orders| pageblocks(machine.pageblock_order, |order| orders.of(order).blocks)).sum()
 }
 
 /// Returns the zone of a block, and the block's first frame counted from the zone's first; `None` if no zone contains
 /// the whole block.
-pub(crate) fn locate(machine: &Machine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
+pub(crate) fn locate(machine: &RecordedMachine, pfn: Pfn, order: Order) -> Option<(usize, usize)> {
     machine.zones.iter().enumerate().find_map(|(number, zone)| {
         let index = pfn.0.checked_sub(zone.start.0)?;
         (index.checked_add(order.pages())? <= zone.spanned).then_some((number, index as usize))

@@ -3,7 +3,7 @@
 use freehold::{Memory, Migratetype, Order, PerCpuState, Pfn, Platform};
 use freehold_trace::Snapshot;
 
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 use crate::error::LabError;
 
 /// The largest order with per-CPU lists, except that of a pageblock.
@@ -49,7 +49,7 @@ pub(super) struct StartLists {
 
 impl StartLists {
     /// Returns the lists of a machine, without known blocks.
-    pub(super) fn new(machine: &Machine, start: &Snapshot) -> Self {
+    pub(super) fn new(machine: &RecordedMachine, start: &Snapshot) -> Self {
         // Without a recorded occupancy, a page on a list looks like a free page.
         let zones = (0..machine.zones.len()).filter(|_| !start.occupancy.is_empty());
         let of_zone = |zone: usize| {
@@ -66,7 +66,7 @@ impl StartLists {
     }
 
     /// Returns no lists, for a start whose lists were read from the machine.
-    pub(super) fn known_elsewhere(machine: &Machine) -> Self {
+    pub(super) fn known_elsewhere(machine: &RecordedMachine) -> Self {
         Self { huge_order: machine.huge_order(), ..Self::default() }
     }
 
@@ -119,7 +119,7 @@ impl StartLists {
     /// their state already.
     pub(super) fn restore<P: Platform>(
         &self,
-        machine: &Machine,
+        machine: &RecordedMachine,
         memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         let zone_of = |zone: usize| memory.zone_of(machine.zones[zone].start);

@@ -19,7 +19,7 @@ const DEFAULT_PAGEBLOCK_ORDER: Order = Order::HUGE_PAGE;
 
 /// The recorded machine: zones, per-CPU settings and CPUs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Machine {
+pub struct RecordedMachine {
     /// The zones with pages, in the order of the snapshot.
     pub zones: Vec<ZoneConfig>,
     /// For each of `zones`, its index in [`Snapshot::zones`].
@@ -37,7 +37,7 @@ pub struct Machine {
     pub tunables: Tunables,
 }
 
-impl Machine {
+impl RecordedMachine {
     /// Reads the machine from its start snapshot. `events` may contain further CPUs.
     ///
     /// # Errors
@@ -282,7 +282,7 @@ mod tests {
 
     fn reserves(zones: Vec<ZoneSnapshot>) -> Vec<[u64; ZONE_TYPES]> {
         let start = Snapshot { zones, ..Snapshot::default() };
-        let machine = Machine::new(&start, &EventLog::default()).expect("a machine");
+        let machine = RecordedMachine::new(&start, &EventLog::default()).expect("a machine");
         machine.zones.iter().map(|zone| zone.lowmem_reserve).collect()
     }
 
@@ -312,17 +312,18 @@ mod tests {
         let mut normal = zone("Normal", 0, &[]);
         normal.pagesets = vec![Pageset { cpu: 2, ..Pageset::default() }];
         let start = Snapshot { zones: vec![normal], ..Snapshot::default() };
-        assert_eq!(Machine::new(&start, &EventLog::default()).expect("a machine").cpus, 3);
+        assert_eq!(RecordedMachine::new(&start, &EventLog::default()).expect("a machine").cpus, 3);
         let lost = freehold_trace::EventKind::Lost { count: 1 };
         let event = freehold_trace::Event { time_ns: 0, cpu: 6, pid: 0, kind: lost };
-        assert_eq!(Machine::new(&start, &[event][..].into()).expect("a machine").cpus, 7);
+        assert_eq!(RecordedMachine::new(&start, &[event][..].into()).expect("a machine").cpus, 7);
         let event = freehold_trace::Event { cpu: u16::MAX, ..event };
-        assert!(Machine::new(&start, &[event][..].into()).is_err());
+        assert!(RecordedMachine::new(&start, &[event][..].into()).is_err());
     }
 
     #[test]
     fn bad_snapshots_are_errors() {
-        let machine = |zones| Machine::new(&Snapshot { zones, ..Snapshot::default() }, &EventLog::default());
+        let machine =
+            |zones| RecordedMachine::new(&Snapshot { zones, ..Snapshot::default() }, &EventLog::default());
         assert!(matches!(machine(vec![]), Err(LabError::NoZones)));
         assert!(matches!(machine(vec![zone("Sky", 0, &[])]), Err(LabError::UnknownZone { .. })));
         let large = ZoneSnapshot { spanned: MAX_PAGES + 1, ..zone("Normal", 0, &[]) };

@@ -3,7 +3,7 @@
 use freehold::Sysctls;
 use freehold_trace::Snapshot;
 
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 
 /// The sysctls from which Linux computes the watermarks and the bounds of the per-CPU lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,7 @@ impl SetSysctls {
     /// value are taken from the recording.
     ///
     /// Linux counterpart: `__setup_per_zone_wmarks`, `zone_set_pageset_high_and_batch`.
-    pub(crate) fn apply(self, machine: &mut Machine, start: &Snapshot, page_bytes: u64) {
+    pub(crate) fn apply(self, machine: &mut RecordedMachine, start: &Snapshot, page_bytes: u64) {
         if self == Self::default() {
             return;
         }
@@ -66,7 +66,7 @@ mod tests {
             zone("Movable", 1 << 21, 65_536),
         ];
         let start = Snapshot { zones, ..Snapshot::default() };
-        let mut machine = Machine::new(&start, &EventLog::default()).expect("a machine");
+        let mut machine = RecordedMachine::new(&start, &EventLog::default()).expect("a machine");
         let settings = SetSysctls { min_free_kbytes: Some(16_000), ..SetSysctls::default() };
         settings.apply(&mut machine, &start, 4096);
         let marks: Vec<_> = machine.zones.iter().map(|zone| zone.watermarks).collect();

@@ -5,13 +5,13 @@ use freehold_trace::{FrameUse, Snapshot};
 use serde::Serialize;
 
 use super::geometry::BlockTypes;
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 use super::plausible::plausible;
 use super::prepass::{FirstUse, FirstUses};
 
 /// The use of every frame at the start of a trace, from the snapshot and the events.
 #[derive(Clone, Debug)]
-pub struct Occupancy {
+pub struct StartOccupancy {
     /// The uses by zone, then by frame, counted from the zone's first.
     pub zones: Vec<Vec<FrameUse>>,
     /// The contradictions between events and snapshot.
@@ -40,12 +40,12 @@ pub struct Corrections {
     pub made_up: bool,
 }
 
-impl Occupancy {
+impl StartOccupancy {
     /// Returns the occupancy of the snapshot, corrected by the first event of each frame.
     ///
     /// If the snapshot has no occupancy, such as after an import without kpageflags, generates one that agrees with
     /// the free blocks in pagetypeinfo and with the events.
-    pub fn new(machine: &Machine, start: &Snapshot, first: &FirstUses) -> Self {
+    pub fn new(machine: &RecordedMachine, start: &Snapshot, first: &FirstUses) -> Self {
         if start.occupancy.is_empty() {
             let (zones, types) = plausible(machine, start, first);
             let corrections = Corrections { made_up: true, ..Corrections::default() };

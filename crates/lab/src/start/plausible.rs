@@ -11,7 +11,7 @@ use freehold::{Migratetype, Order};
 use freehold_trace::{FrameUse, PageTypeZone, Snapshot};
 
 use super::geometry::{BlockTypes, Geometry, target_of};
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 use super::prepass::{FirstUse, FirstUses};
 
 /// The known state of a frame during the placement of blocks.
@@ -27,7 +27,7 @@ enum Known {
 
 /// Generates an occupancy and the corresponding pageblock types.
 pub(super) fn plausible(
-    machine: &Machine,
+    machine: &RecordedMachine,
     start: &Snapshot,
     first: &FirstUses,
 ) -> (Vec<Vec<FrameUse>>, Vec<BlockTypes>) {
@@ -55,7 +55,7 @@ fn frame_use(known: Known, block_type: Migratetype) -> FrameUse {
     }
 }
 
-fn known_frames(machine: &Machine, zone: usize, first: &FirstUses) -> Vec<Known> {
+fn known_frames(machine: &RecordedMachine, zone: usize, first: &FirstUses) -> Vec<Known> {
     let config = &machine.zones[zone];
     let mut known: Vec<_> = (0..config.spanned as usize)
         .map(|index| match first.get(zone, index) {

@@ -18,7 +18,7 @@ use freehold_trace::{EventKind, EventLog, FrameUse, Snapshot};
 use super::exact::ExactStart;
 use super::geometry::locate;
 use super::lists::StartLists;
-use super::machine::Machine;
+use super::machine::RecordedMachine;
 use crate::error::LabError;
 
 /// The state of a frame at the start, derived from its first event.
@@ -90,7 +90,7 @@ impl FirstUses {
     ///
     /// # Errors
     /// [`LabError::OutsideZones`] for the first block that is not inside one zone.
-    pub fn new(machine: &Machine, start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
+    pub fn new(machine: &RecordedMachine, start: &Snapshot, events: &EventLog) -> Result<Self, LabError> {
         let mut first = Self::blank(machine, StartLists::new(machine, start));
         first.go_through(machine, start, events, 0)?;
         Ok(first)
@@ -98,7 +98,7 @@ impl FirstUses {
 
     /// Reads the events after the moment of an exact start; `start` is the snapshot at that moment.
     pub(super) fn after(
-        machine: &Machine,
+        machine: &RecordedMachine,
         start: &Snapshot,
         events: &EventLog,
         exact: &ExactStart,
@@ -114,7 +114,7 @@ impl FirstUses {
         Ok(first)
     }
 
-    fn blank(machine: &Machine, lists: StartLists) -> Self {
+    fn blank(machine: &RecordedMachine, lists: StartLists) -> Self {
         let zones = machine.zones.iter().map(|zone| vec![UNTOUCHED; zone.spanned as usize]).collect();
         Self { zones, lists, misaligned: 0, taken_unseen: 0, freed_unseen: 0, homeless: Vec::new() }
     }
@@ -122,7 +122,7 @@ impl FirstUses {
     /// Reads the events after a time.
     fn go_through(
         &mut self,
-        machine: &Machine,
+        machine: &RecordedMachine,
         start: &Snapshot,
         events: &EventLog,
         from_ns: u64,
@@ -295,7 +295,7 @@ mod tests {
         let free = |pfn, size| event(EventKind::Free { pfn: Pfn(pfn), order: order(size) });
         let events = [alloc(0, 1), free(1, 0), free(8, 2), alloc(8, 0), free(17, 0), free(16, 2), free(3, 1)];
         let events = EventLog::from(&events[..]);
-        let machine = Machine::new(&start, &events).expect("a machine");
+        let machine = RecordedMachine::new(&start, &events).expect("a machine");
         let first = FirstUses::new(&machine, &start, &events).expect("inside the zone");
         assert_eq!(first.get(0, 0), FirstUse::Free(1));
         assert_eq!(first.get(0, 1), FirstUse::Free(1));

@@ -9,8 +9,8 @@ use super::exact::ExactStart;
 use super::exact_report::ExactReport;
 use super::fit::{Counted, FitReport, counted_blocks, counted_in, fit};
 use super::geometry::{BlockTypes, Geometry, target_of};
-use super::machine::Machine;
-use super::occupancy::{Corrections, Occupancy};
+use super::machine::RecordedMachine;
+use super::occupancy::{Corrections, StartOccupancy};
 use super::prepass::{FirstUse, FirstUses};
 use crate::error::LabError;
 use crate::trace::Trace;
@@ -19,7 +19,7 @@ use crate::trace::Trace;
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The use of every frame.
-    pub occupancy: Occupancy,
+    pub occupancy: StartOccupancy,
     /// The type of every pageblock, by zone.
     pub block_types: Vec<BlockTypes>,
     /// The agreement of the state with the recording.
@@ -83,7 +83,7 @@ impl Start {
     ///
     /// # Errors
     /// [`LabError::OutsideZones`] if the block of an event is not inside one zone.
-    pub fn new(machine: &Machine, trace: Trace<'_>) -> Result<Self, LabError> {
+    pub fn new(machine: &RecordedMachine, trace: Trace<'_>) -> Result<Self, LabError> {
         match ExactStart::new(machine, trace) {
             Ok(exact) => Self::read(machine, trace, exact),
             Err(why) => Self::fitted(machine, trace, why),
@@ -91,10 +91,10 @@ impl Start {
     }
 
     /// Returns an exact start.
-    fn read(machine: &Machine, trace: Trace<'_>, exact: ExactStart) -> Result<Self, LabError> {
+    fn read(machine: &RecordedMachine, trace: Trace<'_>, exact: ExactStart) -> Result<Self, LabError> {
         let snapshot = exact.snapshot(machine, trace.start);
         let first = FirstUses::after(machine, &snapshot, trace.events, &exact)?;
-        let occupancy = Occupancy::new(machine, &snapshot, &first);
+        let occupancy = StartOccupancy::new(machine, &snapshot, &first);
         let unread = exact.report.unread_pageblocks > 0;
         let fitted = unread.then(|| fit(machine, &snapshot, &occupancy).0);
         let zones = 0..machine.zones.len();
@@ -114,17 +114,17 @@ impl Start {
     }
 
     /// Returns a start fitted to the counts of the snapshot.
-    fn fitted(machine: &Machine, trace: Trace<'_>, why: String) -> Result<Self, LabError> {
+    fn fitted(machine: &RecordedMachine, trace: Trace<'_>, why: String) -> Result<Self, LabError> {
         let first = FirstUses::new(machine, trace.start, trace.events)?;
-        let occupancy = Occupancy::new(machine, trace.start, &first);
+        let occupancy = StartOccupancy::new(machine, trace.start, &first);
         let (block_types, fit) = fit(machine, trace.start, &occupancy);
         Ok(Self::put_together(machine, trace, (occupancy, block_types, fit), first, Err(why)))
     }
 
     fn put_together(
-        machine: &Machine,
+        machine: &RecordedMachine,
         trace: Trace<'_>,
-        (occupancy, block_types, fit): (Occupancy, Vec<BlockTypes>, FitReport),
+        (occupancy, block_types, fit): (StartOccupancy, Vec<BlockTypes>, FitReport),
         first: FirstUses,
         exact: Result<ExactStart, String>,
     ) -> Self {
@@ -153,7 +153,7 @@ impl Start {
     /// and the order. Empty for a fit.
     pub(crate) fn exact_blocks<'s>(
         &'s self,
-        machine: &'s Machine,
+        machine: &'s RecordedMachine,
     ) -> impl Iterator<Item = (usize, usize, Order)> + 's {
         let zones = self.exact.iter().flat_map(|exact| exact.blocks.iter().enumerate());
         zones.flat_map(|(zone, blocks)| {
@@ -164,7 +164,7 @@ impl Start {
 
     /// Returns the same state with pageblocks of another order. A smaller pageblock gets the type of the recorded
     /// pageblock around it, a larger one the most frequent type of its parts.
-    pub(crate) fn with_pageblocks_of(&self, own: &Machine, other: &Machine) -> Self {
+    pub(crate) fn with_pageblocks_of(&self, own: &RecordedMachine, other: &RecordedMachine) -> Self {
         let mut start = self.clone();
         if own.pageblock_order == other.pageblock_order {
             return start;
@@ -187,7 +187,7 @@ impl Start {
     /// Returns the blocks in use at the start that events free later.
     pub(crate) fn in_use<'s>(
         &'s self,
-        machine: &'s Machine,
+        machine: &'s RecordedMachine,
     ) -> impl Iterator<Item = (Pfn, Order, FrameUse)> + 's {
         machine.zones.iter().enumerate().flat_map(move |(number, zone)| {
             let frames = &self.occupancy.zones[number];
@@ -206,7 +206,7 @@ impl Start {
     /// Sets a new memory to this state.
     pub(crate) fn populate<P: Platform>(
         &self,
-        machine: &Machine,
+        machine: &RecordedMachine,
         memory: &Memory<'_, P>,
     ) -> Result<(), LabError> {
         for (number, config) in machine.zones.iter().enumerate() {
@@ -272,7 +272,7 @@ impl Start {
 }
 
 /// Returns, for each zone, one frame of each pageblock that the kernel counts although it has only reserved pages.
-fn kept(machine: &Machine, trace: Trace<'_>, occupancy: &Occupancy) -> Vec<Vec<usize>> {
+fn kept(machine: &RecordedMachine, trace: Trace<'_>, occupancy: &StartOccupancy) -> Vec<Vec<usize>> {
     let zones = occupancy.zones.iter().enumerate();
     zones
         .map(|(zone, frames)| {

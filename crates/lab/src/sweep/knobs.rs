@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
 use crate::replay::{Lab, Variant, nearest_era};
-use crate::start::{Machine, SetSysctls};
+use crate::start::{RecordedMachine, SetSysctls};
 
 /// A setting that can be varied.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl std::fmt::Display for Value {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The recorded machine with other settings.
-    pub machine: Machine,
+    pub machine: RecordedMachine,
     /// The era and its switches.
     pub variant: Variant,
     sysctls: SetSysctls,

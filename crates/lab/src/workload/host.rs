@@ -10,7 +10,7 @@ use super::random::Random;
 use super::users::{Handle, Use, Users};
 use crate::error::LabError;
 use crate::replay::Variant;
-use crate::start::Machine;
+use crate::start::RecordedMachine;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -99,7 +99,7 @@ pub(super) fn on_a_host<R, E: From<LabError>>(
     ground: &Ground,
     body: impl FnOnce(Host<'_, '_>) -> Result<R, E>,
 ) -> Result<R, E> {
-    let machine = Machine::new(&ground.start, &EventLog::default())?;
+    let machine = RecordedMachine::new(&ground.start, &EventLog::default())?;
     let mut metadata = machine.metadata::<HostPlatform>(ground.switches);
     let fallbacks = Fallbacks::default();
     let config = machine.config(ground.switches);

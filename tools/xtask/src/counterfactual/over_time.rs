@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use freehold_lab::predict::{Difference, unpaired};
+use freehold_lab::predict::{MeanDifference, unpaired};
 
 use super::cases::{Case, Side};
 use super::costs::{Costs, LEFT};
@@ -54,19 +54,19 @@ fn row(case: &Case, replays: Both<'_>, guests: Both<'_>) -> Option<String> {
 }
 
 /// Returns the mean difference of recordings that are replayed without and with the change.
-fn of_each((before, after): Both<'_>) -> Option<Difference> {
+fn of_each((before, after): Both<'_>) -> Option<MeanDifference> {
     let differences: Vec<_> = before.iter().zip(after).map(|(before, after)| after - before).collect();
     // The differences are compared with zero, because the two replays of a recording share its scatter.
     unpaired(&vec![0.0; differences.len()], &differences)
 }
 
-fn cell(difference: Difference) -> String {
+fn cell(difference: MeanDifference) -> String {
     let text = format!("{:+.1} ± {:.1}", difference.mean, difference.noise());
     if difference.is_beyond_noise() { format!("**{text}**") } else { text }
 }
 
 /// Returns the verdict on a predicted difference. Its size is right if the two intervals overlap.
-fn verdict(predicted: Difference, observed: Difference) -> &'static str {
+fn verdict(predicted: MeanDifference, observed: MeanDifference) -> &'static str {
     let is_same_way = predicted.mean * observed.mean > 0.0;
     let meet = (predicted.mean - observed.mean).abs() <= predicted.noise() + observed.noise();
     match (predicted.is_beyond_noise(), observed.is_beyond_noise()) {

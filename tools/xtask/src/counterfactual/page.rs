@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 
-use freehold_lab::predict::Verdict;
+use freehold_lab::predict::PredictionVerdict;
 
 use super::apart;
 use super::costs::{COST, Costs, LEFT};
@@ -250,7 +250,9 @@ fn differences(text: &mut String, scored: &[ScoredCase]) {
     );
     for ScoredCase { case, prediction, .. } in scored {
         let Ok(prediction) = prediction else { continue };
-        let is_listed = |measure: &&Measure| !matches!(measure.verdict, Verdict::Quiet | Verdict::Undecided);
+        let is_listed = |measure: &&Measure| {
+            !matches!(measure.verdict, PredictionVerdict::Quiet | PredictionVerdict::Undecided)
+        };
         for measure in prediction.measures.iter().filter(is_listed) {
             let _ = writeln!(
                 text,

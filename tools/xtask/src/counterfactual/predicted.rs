@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use freehold_lab::predict::Verdict;
+use freehold_lab::predict::PredictionVerdict;
 use serde::Deserialize;
 
 use super::cases::Case;
@@ -20,7 +20,7 @@ pub(crate) struct Measure {
     pub(crate) predicted_sd: Option<f64>,
     pub(crate) observed: Option<f64>,
     pub(crate) observed_sd: Option<f64>,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: PredictionVerdict,
     /// Why the verdict is undecided.
     pub(crate) why: Option<String>,
     /// The value of each recording before the change.

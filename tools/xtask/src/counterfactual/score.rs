@@ -1,6 +1,6 @@
 //! Counts verdicts.
 
-use freehold_lab::predict::Verdict;
+use freehold_lab::predict::PredictionVerdict;
 
 use super::predicted::Measure;
 
@@ -31,13 +31,13 @@ impl Score {
         let mut score = Self::default();
         for measure in measures {
             let count = match measure.verdict {
-                Verdict::Right => &mut score.right,
-                Verdict::Size => &mut score.size,
-                Verdict::Direction => &mut score.direction,
-                Verdict::Missed => &mut score.missed,
-                Verdict::FalseAlarm => &mut score.false_alarm,
-                Verdict::Quiet => &mut score.quiet,
-                Verdict::Undecided => &mut score.undecided,
+                PredictionVerdict::Right => &mut score.right,
+                PredictionVerdict::Size => &mut score.size,
+                PredictionVerdict::Direction => &mut score.direction,
+                PredictionVerdict::Missed => &mut score.missed,
+                PredictionVerdict::FalseAlarm => &mut score.false_alarm,
+                PredictionVerdict::Quiet => &mut score.quiet,
+                PredictionVerdict::Undecided => &mut score.undecided,
             };
             *count += 1;
         }

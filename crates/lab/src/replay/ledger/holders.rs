@@ -14,7 +14,7 @@ use super::tries::Tries;
 use crate::recorded::MoveCost;
 use crate::replay::measures::Followed;
 use crate::replay::watch::ReplayPlatform;
-use crate::start::{Machine, Start};
+use crate::start::{RecordedMachine, Start};
 
 /// The ledger of the replay's pages: replayed blocks with their traced blocks, blocks that the machine moved to a place
 /// that no event names, and page cache.
@@ -63,7 +63,7 @@ impl<'f, 'm> Holders<'f, 'm> {
     /// Returns the ledger at the start, with the blocks in use then that events free later.
     pub(in crate::replay) fn at_start(
         memory: &'f Memory<'m, ReplayPlatform>,
-        machine: &Machine,
+        machine: &RecordedMachine,
         start: &Start,
         moves: MoveCost,
     ) -> Self {

@@ -3,8 +3,8 @@
 use freehold::{GfpFlags, Order, Pfn};
 use freehold_trace::FrameUse;
 
-use crate::counts::ByOrder;
-use crate::start::{Machine, Start};
+use crate::counts::CountsByOrder;
+use crate::start::{RecordedMachine, Start};
 
 /// The operations that are possible on the pages of a block in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +125,7 @@ pub(in crate::replay) struct At {
 }
 
 impl TracedFrames {
-    fn new(machine: &Machine) -> Self {
+    fn new(machine: &RecordedMachine) -> Self {
         let mut base = 0;
         let zones = machine.zones.iter().map(|zone| {
             let entries = vec![Entry::UNKNOWN.0; zone.spanned as usize];
@@ -138,7 +138,7 @@ impl TracedFrames {
 
     /// Returns the table at the start: each block in use that events free later is its own replayed block. Calls
     /// `cached` with the place of each block of page cache, by address.
-    pub(super) fn at_start(machine: &Machine, start: &Start, mut cached: impl FnMut(usize)) -> Self {
+    pub(super) fn at_start(machine: &RecordedMachine, start: &Start, mut cached: impl FnMut(usize)) -> Self {
         let mut traced = Self::new(machine);
         for (pfn, order, used_for) in start.in_use(machine) {
             let pages = match used_for {
@@ -277,8 +277,8 @@ impl TracedFrames {
     }
 
     /// Returns the number of blocks in use, by order.
-    pub(super) fn in_use(&self) -> ByOrder {
-        let mut in_use = ByOrder::default();
+    pub(super) fn in_use(&self) -> CountsByOrder {
+        let mut in_use = CountsByOrder::default();
         for word in self.zones.iter().flat_map(|zone| &zone.entries) {
             if let Traced::InUse(order, _) = Entry(*word).get() {
                 *in_use.widened(order) += 1;

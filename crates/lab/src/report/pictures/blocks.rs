@@ -4,7 +4,7 @@ use freehold::Migratetype;
 use plotters::prelude::*;
 
 use super::style::{Trouble, colour_of, mark, swatch};
-use crate::replay::{Measures, Sample};
+use crate::replay::{Measures, ReplaySample};
 use crate::report::trace_report::{TraceReport, ZoneOfReport};
 
 const WIDTH: u32 = 1120;
@@ -30,7 +30,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures, zone: &ZoneOfReport)
         for (order, area) in (0..orders).zip(&areas) {
             let series = |kind: Migratetype| -> Vec<(f64, f64)> {
                 let values = era.samples.iter().zip(&report.times_s);
-                let of = |(sample, &time_s): (&Sample, &f64)| {
+                let of = |(sample, &time_s): (&ReplaySample, &f64)| {
                     Some((time_s, sample.zones.get(zone.rank)?.blocks.of(order)[kind.index()] as f64))
                 };
                 values.filter_map(of).collect()

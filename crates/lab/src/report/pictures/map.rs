@@ -5,7 +5,7 @@ use std::fmt::Write;
 use freehold::Migratetype;
 
 use super::style::colour_of;
-use crate::replay::{MapCell, Measures, Sample};
+use crate::replay::{MapCell, Measures, ReplaySample};
 use crate::report::trace_report::TraceReport;
 
 /// The edge of a cell in CSS pixels.
@@ -46,7 +46,7 @@ pub(super) fn picture(report: &TraceReport, era: &Measures) -> String {
     )
 }
 
-fn cells_of(sample: &Sample, rank: usize) -> &[MapCell] {
+fn cells_of(sample: &ReplaySample, rank: usize) -> &[MapCell] {
     sample.map.as_ref().and_then(|map| map.zones.get(rank)).map_or(&[], Vec::as_slice)
 }
 
