@@ -1,5 +1,6 @@
 //! The tests of the monitor as one program.
 
+mod calibration;
 mod kernels;
 mod metrics_documents;
 mod ranges;

@@ -31,13 +31,13 @@ struct Coefficients {
 }
 
 const HUGETLB: Coefficients =
-    Coefficients { now: 0.03, direct: 0.02, clean: 0.05, all: 0.90, served: 0.92, spread: (1.0, 0.017) };
+    Coefficients { now: 0.05, direct: 0.01, clean: 0.02, all: 0.92, served: 0.92, spread: (1.0, 0.016) };
 
 const THP: Coefficients =
-    Coefficients { now: 0.09, direct: 0.50, clean: 0.03, all: 0.38, served: 1.0, spread: (1.0, 0.022) };
+    Coefficients { now: 0.06, direct: 0.48, clean: 0.18, all: 0.28, served: 0.98, spread: (1.0, 0.006) };
 
 const REPAIR: Coefficients =
-    Coefficients { now: 0.02, direct: 0.02, clean: 0.03, all: 0.93, served: 0.92, spread: (1.0, 0.008) };
+    Coefficients { now: 0.01, direct: 0.02, clean: 0.02, all: 0.95, served: 0.90, spread: (1.0, 0.019) };
 
 /// The probability that what is free stays so until it is requested.
 const STAYS_FREE: f64 = 0.97;
