@@ -120,7 +120,11 @@ fn the_page_fits_every_screen() {
         browser.open(&format!("http://{}/", server.address));
         wait_until_live(&browser);
         take_map(&browser);
-        assert!(browser.text("#verdicts li .action").starts_with("Do: "), "{}", browser.text("#verdicts"));
+        assert!(
+            browser.text("#verdicts li .action").starts_with("Action: "),
+            "{}",
+            browser.text("#verdicts")
+        );
         let side = |name| browser.run(&format!("return document.documentElement.{name}")).as_u64().unwrap();
         assert!(side("scrollWidth") <= u64::from(width), "{} wide on {width}", side("scrollWidth"));
         let history = bottom(&browser, "#history");
@@ -281,7 +285,7 @@ fn screen_reader_gets_everything_visible() {
     for (role, name) in [
         ("heading", "Freehold"),
         ("list", "What this machine can give, by size"),
-        ("StaticText", "Do: "),
+        ("StaticText", "Action: "),
         ("region", "Memory"),
         ("region", "History"),
         ("image", "Blocks of "),

@@ -31,7 +31,7 @@ fn says(ran: &Ran, code: i32, expected: &[&str]) {
 fn pagetypeinfo_without_its_first_lines_has_free_lists() {
     let ran = check("root-damaged-pagetypeinfo", "--order 10");
     let lacks = "pagetypeinfo lacks its first line (`Page block order: 9`)";
-    says(&ran, 0, &["29 are free", "3 more are free that HighAtomic reserves, CMA", lacks]);
+    says(&ran, 0, &["29 free now", "3 more are free but reserved (HighAtomic, CMA", lacks]);
     let text = on(&root("root-damaged-pagetypeinfo"), "snapshot", "--sensor procfs").ok();
     assert!(
         text.stdout.starts_with("Page block order: 10\n") && text.stderr.contains(lacks),
@@ -63,7 +63,7 @@ fn damage_of_pagetypeinfo_is_named() {
     let damage =
         "pagetypeinfo:7: expected free blocks (a number), found \"x\". Check that the file is a whole copy";
     let ran = on(copied.path(), "check", "--order 10");
-    says(&ran, 0, &["29 are free", "Not read: types of free blocks: ", damage]);
+    says(&ran, 0, &["29 free now", "Not read: types of free blocks: ", damage]);
     on(copied.path(), "snapshot", "--sensor procfs").fails(65, &["free blocks by migratetype", damage]);
 }
 
@@ -72,7 +72,7 @@ fn a_last_line_without_its_end_counts_if_it_is_whole() {
     let ran = check("root-no-newline", "");
     let contradiction =
         "zone DMA32, zoneinfo has 122008 free pages and pagetypeinfo has 198205; copy all files at once";
-    says(&ran, 0, &["2 MiB (order 9)", "zoneinfo ends without a line break", contradiction]);
+    says(&ran, 0, &["x 2M: ", "zoneinfo ends without a line break", contradiction]);
     let cut = folder();
     fs::create_dir(cut.path().join("proc")).expect("a new folder");
     fs::write(cut.path().join("proc/buddyinfo"), "Node 0, zone DMA 1 2 \nNode 0, zone Normal 1 2")
@@ -97,9 +97,9 @@ fn quoted_mail_reads_as_the_text() {
 #[test]
 fn kernels_before_3_9_have_no_managed_pages() {
     let note = "has no `managed` rows, as Linux before 3.9 prints none: `present` pages are taken";
-    says(&check("root-no-managed", "--order 4"), 0, &["2827 are free", note]);
-    says(&check("root-no-managed", "--order 4 --zone Normal"), 0, &["2337 are free"]);
-    says(&check("root-no-managed", "--order 4 --zone HighMem"), 0, &["742 are free"]);
+    says(&check("root-no-managed", "--order 4"), 0, &["2827 free now", note]);
+    says(&check("root-no-managed", "--order 4 --zone Normal"), 0, &["2337 free now"]);
+    says(&check("root-no-managed", "--order 4 --zone HighMem"), 0, &["742 free now"]);
 }
 
 #[test]
@@ -107,16 +107,16 @@ fn the_order_of_a_pageblock_is_that_of_pagetypeinfo() {
     says(
         &check("root-pageblock-order", ""),
         0,
-        &["2 MiB (order 9)", "259 are free", "pages are assumed to have 4 KiB"],
+        &["x 2M: ", "259 free now", "pages are assumed to have 4 KiB"],
     );
 }
 
 #[test]
 fn the_size_of_a_page_can_be_named_and_an_assumed_one_is_said() {
     let assumed = check("root-64k-no-meminfo", "--need 2M");
-    says(&assumed, 3, &["2 MiB (order 9)", "pages are assumed to have 4 KiB", "name it with --page-size"]);
+    says(&assumed, 3, &["x 2M: ", "pages are assumed to have 4 KiB", "name it with --page-size"]);
     let named = check("root-64k-no-meminfo", "--need 2M --page-size 64K");
-    says(&named, 3, &["2 MiB (order 5)", "the 294 free blocks", "511.5 MiB of free memory are CMA's"]);
+    says(&named, 3, &["x 2M: ", "the 294 free blocks", "511.5 MiB of free memory are CMA's"]);
     assert!(!named.stdout.contains("assumed"), "{}", named.stdout);
     let json = on(&root("root-64k-no-meminfo"), "snapshot", "--format json --page-size 64K").ok().json();
     assert_eq!(json["machine"]["page_bytes"], 65536);
@@ -134,14 +134,14 @@ fn files_of_two_machines_make_no_page_of_8_kib() {
         fs::write(mixed.path().join("proc").join(name), text.replace("252308", "504616")).expect("a file");
     }
     let machines = "of two machines: meminfo has 492 MiB of memory, zoneinfo 246 MiB in pages of 4 KiB";
-    says(&on(mixed.path(), "check", "--order 10"), 0, &["4 MiB (order 10)", machines]);
+    says(&on(mixed.path(), "check", "--order 10"), 0, &["x 4M: ", machines]);
 }
 
 #[test]
 fn free_memory_of_cma_is_not_for_ordinary_requests() {
     let ran = check("root-cma-no-pagetypeinfo", "--order 10");
-    says(&ran, 0, &["29 are free", "29 at least, 32 at most", "15.7 MiB of free memory are CMA's"]);
-    says(&check("root-cma-no-pagetypeinfo", "--order 4"), 0, &["1876 are free"]);
+    says(&ran, 0, &["29 free now", "29 at least, 32 at most", "15.7 MiB of free memory are CMA's"]);
+    says(&check("root-cma-no-pagetypeinfo", "--order 4"), 0, &["1876 free now"]);
     assert_eq!(check("root-cma-no-pagetypeinfo", "--order 10 --need 30").code, Some(3));
 }
 
@@ -195,8 +195,8 @@ fn an_archive_and_its_folder_are_a_machine() {
     }
     let tar = made.path().join("sosreport-x.tar");
     fs::write(&tar, &archive).expect("a file");
-    says(&on(&tar, "check", "--order 10"), 0, &["29 are free"]);
-    says(&on(made.path(), "check", "--order 10"), 0, &["29 are free"]);
+    says(&on(&tar, "check", "--order 10"), 0, &["29 free now"]);
+    says(&on(made.path(), "check", "--order 10"), 0, &["29 free now"]);
     fs::write(&tar, &archive[..archive.len() / 2 + 100]).expect("a file");
     let cut = on(&tar, "check", "--order 10");
     assert_eq!((cut.code, cut.stdout.as_str()), (Some(3), ""), "{}", cut.stderr);

@@ -66,7 +66,7 @@ fn plan_has_the_cheapest_sufficient_steps() {
         1,
         &[
             "PLANNED: 0 blocks of 2 MiB are free now, 3 requested.",
-            "Do: freehold repair --need 2M=3 (compacts: 3 expected, 0 are free)",
+            "Action: freehold repair --need 2M=3 (compacts: 3 expected, 0 free now)",
             "1. compact node 0: 3 blocks predicted after it, at least",
         ],
     );
@@ -115,8 +115,7 @@ fn owners_of_memory_are_named() {
     let ran = repair(root.path(), "--dry-run --need 8");
     assert_eq!(ran.code, Some(2), "{}", ran.stdout);
     let first = ran.stdout.lines().next().expect("a line");
-    let holder =
-        "Nothing short of freeing memory helps: process 7 (database) holds 878 MiB of anonymous memory.";
+    let holder = "Action: free memory: process 7 (database) holds 878 MiB of anonymous memory.";
     assert!(first.starts_with("CANNOT: ") && first.ends_with(holder), "{first}");
     for text in [
         "hugetlb's pool holds 4 pages of 2048 KiB that nobody uses; `echo 5 > ",

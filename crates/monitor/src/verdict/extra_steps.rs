@@ -72,7 +72,7 @@ impl ExtraSteps {
         if gives_up {
             further.written = after(&|block| Pageblock { dirty_order: 0, ..*block });
         }
-        if verdict.state == State::NotBeforeFreed {
+        if verdict.supply.after_reclaim_and_compaction < Some(verdict.request.blocks) {
             let busy = busy(evidence).max(1);
             let share = |pages: u16| (u64::from(pages) * further.dirty_pages.min(busy) / busy) as u16;
             further.written_and_dropped = after(&|block| {

@@ -16,7 +16,7 @@ const TOLD: usize = 3;
 /// Returns who holds memory that only its owner frees, a sentence each, the most memory first; empty if
 /// something else helps.
 pub(super) fn relief(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> {
-    if verdict.state != State::NotBeforeFreed {
+    if !matches!(verdict.state, State::NotBeforeFreed | State::Undecided) {
         return Vec::new();
     }
     let names = evidence.names;

@@ -38,7 +38,9 @@ pub(super) fn with_state(exit_code: u8, reason: &[String], notes: &[String], mis
     if let Some(first) = lines.first_mut() {
         first.insert_str(0, &format!("{word}: "));
     }
-    lines.extend(notes.iter().map(|note| format!("Note: {note}.")));
+    // What makes the numbers doubtful is never cut: it stands below the numbers and the action.
+    let notes = notes.iter().map(|note| format!("Note: {note}."));
+    lines.splice(lines.len().min(2)..lines.len().min(2), notes);
     lines.extend(missing.iter().map(|missing| format!("Not read: {missing}.")));
     lines.join("\n")
 }
