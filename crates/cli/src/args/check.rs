@@ -18,6 +18,7 @@ used.";
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CHECK_CODES, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Check {
     /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
