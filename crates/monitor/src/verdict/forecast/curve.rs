@@ -136,9 +136,12 @@ mod tests {
     fn more_blocks_are_never_more_likely() {
         for by in [Requester::Hugetlb, Requester::Thp, Requester::ThpNoWait, Requester::Repair] {
             let curve = Curve::new(by, &inputs());
-            let chances: Vec<_> = (0..=240).map(|blocks| curve.probability(blocks)).collect();
-            assert!(chances.is_sorted_by(|more, less| more >= less), "{by:?}: {chances:?}");
-            assert!(chances[1] > 0.99 && chances[230] < 0.1 && chances[231] == 0.0, "{by:?}: {chances:?}");
+            let probabilities: Vec<_> = (0..=240).map(|blocks| curve.probability(blocks)).collect();
+            assert!(probabilities.is_sorted_by(|more, less| more >= less), "{by:?}: {probabilities:?}");
+            assert!(
+                probabilities[1] > 0.99 && probabilities[230] < 0.1 && probabilities[231] == 0.0,
+                "{by:?}: {probabilities:?}"
+            );
         }
     }
 
@@ -156,8 +159,12 @@ mod tests {
     #[test]
     fn a_large_machine_is_less_sure() {
         let large = ForecastInputs { all: 12_000, ..inputs() };
-        let chance = |inputs: &ForecastInputs| Curve::new(Requester::Hugetlb, inputs).probability(150);
-        assert!(chance(&inputs()) > 0.85 && (0.4..0.6).contains(&chance(&large)), "{}", chance(&large));
+        let probability = |inputs: &ForecastInputs| Curve::new(Requester::Hugetlb, inputs).probability(150);
+        assert!(
+            probability(&inputs()) > 0.85 && (0.4..0.6).contains(&probability(&large)),
+            "{}",
+            probability(&large)
+        );
     }
 
     #[test]
