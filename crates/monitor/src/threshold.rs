@@ -18,8 +18,8 @@ pub enum Quantity {
     ExtfragIndex(Order),
     /// How many blocks of the order the free blocks of that order and above make up.
     Blocks(Order),
-    /// The verdict on one huge page, as `freehold check` ends with: 0 available now, 1 only after compaction or reclaim, 2
-    /// not before memory is freed. It is of all zones together, and unknown before the pageblocks were read once.
+    /// The verdict on one huge page, as `freehold check` ends with: 0 OK, 1 WARNING, 2 CRITICAL. It is of all zones together,
+    /// and unknown before the pageblocks were read once.
     Verdict,
     /// Free pages.
     FreePages,

@@ -6,6 +6,9 @@ use freehold_monitor::verdict::{Forecast, ForecastInputs, Requester};
 const ROWS: [&str; 2] =
     [include_str!("fixtures/calibration/kept.tsv"), include_str!("fixtures/calibration/other.tsv")];
 
+/// Requests on a machine of 24 GiB.
+const LIVE: &str = include_str!("fixtures/calibration/live.tsv");
+
 /// A request to a real kernel.
 struct Request {
     by: Requester,
@@ -43,7 +46,6 @@ fn requests(text: &str) -> Vec<Request> {
                 dropped_at_most: number("dropped_at_most"),
                 swapped_at_most: number("swapped_at_most"),
                 all: number("all"),
-                ..ForecastInputs::default()
             },
         }
     };
@@ -61,7 +63,7 @@ fn forecast(one: &Request, inputs: ForecastInputs) -> f64 {
 
 #[test]
 fn the_table_has_what_the_forecast_says() {
-    for text in ROWS {
+    for text in ROWS.into_iter().chain([LIVE]) {
         for one in requests(text) {
             let says = forecast(&one, one.inputs);
             assert!(
@@ -92,16 +94,26 @@ fn the_forecast_beats_the_free_lists_and_is_seldom_wrong() {
 }
 
 #[test]
+fn the_forecast_beats_the_base_rate_on_a_large_machine() {
+    let requests = requests(LIVE);
+    let served = requests.iter().filter(|one| one.is_served).count() as f64 / requests.len() as f64;
+    let score = brier(&requests, |one| forecast(one, one.inputs));
+    assert!(score <= 0.8 * served * (1.0 - served), "{score}, and {served} were served");
+    let forgetful = brier(&requests, |one| forecast(one, without_reclaim(one.inputs)));
+    assert!(forgetful > 0.8 * served * (1.0 - served), "without reclaim {forgetful}");
+}
+
+fn without_reclaim(inputs: ForecastInputs) -> ForecastInputs {
+    let ForecastInputs { direct, .. } = inputs;
+    ForecastInputs { clean_at_most: direct, dropped_at_most: direct, swapped_at_most: direct, ..inputs }
+}
+
+#[test]
 fn a_forecast_that_forgets_reclaim_fails() {
-    let without = |inputs: ForecastInputs| ForecastInputs {
-        clean_at_most: inputs.direct,
-        dropped_at_most: inputs.direct,
-        swapped_at_most: inputs.direct,
-        ..inputs
-    };
     for text in ROWS {
         let requests = requests(text);
-        let critical = |one: &&Request| one.blocks > one.free && forecast(one, without(one.inputs)) < 0.1;
+        let critical =
+            |one: &&Request| one.blocks > one.free && forecast(one, without_reclaim(one.inputs)) < 0.1;
         let critical: Vec<_> = requests.iter().filter(critical).collect();
         let wrong = critical.iter().filter(|one| one.is_served).count();
         assert!(wrong * 20 > critical.len(), "{wrong} of {}", critical.len());

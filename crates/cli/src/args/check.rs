@@ -27,7 +27,7 @@ pub(crate) struct Check {
     #[arg(long, value_parser = parse_order, value_name = "N")]
     pub(crate) order: Option<Order>,
     /// Who requests the blocks; by default hugetlb, if it has a pool of this size.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "quick")]
     pub(crate) by: Option<By>,
     /// Only memory of this NUMA node.
     #[arg(long, value_name = "N")]
@@ -45,7 +45,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print every reason, not only the first ten lines.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
     /// Compact all memory, and compare the forecast with the result (needs root).
     #[arg(long, conflicts_with = "root")]

@@ -142,9 +142,8 @@ Metrics:
   extfrag_index:ORDER   0 to 1; no value while a block of the order is free
   blocks:ORDER          blocks of that order, also those in larger free blocks
   free_pages
-  verdict               on one huge page, of all zones: 0 available now, 1 only
-                        after compaction or reclaim, 2 not before memory is
-                        freed; needs root
+  verdict               on one huge page, of all zones, as `freehold check`
+                        ends: 0 OK, 1 WARNING, 2 CRITICAL; needs root
   pressure_some, pressure_full
                         percent of the last ten seconds
 

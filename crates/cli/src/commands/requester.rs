@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use freehold_linux::procfs::pool_sizes;
-use freehold_monitor::verdict::Requester;
+use freehold_monitor::verdict::{Requester, SizeText};
 
 use crate::args::By;
 use crate::exit::{Cause, Failure};
@@ -62,12 +62,7 @@ fn chosen(root: &Path, name: &str) -> Option<String> {
 }
 
 fn sizes(bytes: &[u64]) -> String {
-    let size = |&bytes: &u64| match bytes {
-        0x4000_0000.. => format!("{}G", bytes >> 30),
-        0x10_0000.. => format!("{}M", bytes >> 20),
-        _ => format!("{}K", bytes >> 10),
-    };
-    bytes.iter().map(size).collect::<Vec<_>>().join(", ")
+    bytes.iter().map(|&bytes| SizeText(bytes).short()).collect::<Vec<_>>().join(", ")
 }
 
 fn refused(message: String) -> Failure {

@@ -11,7 +11,7 @@ use super::request::BlockRequest;
 use super::step::RepairPlan;
 use super::supply::{Supply, ZoneSupply};
 
-/// How the blocks can be had.
+/// What it takes until the blocks are free, as far as the bounds or the probability say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -23,11 +23,11 @@ pub enum State {
     AfterCompaction,
     /// They are free after clean page cache is dropped.
     AfterReclaim,
-    /// They are free after clean page cache is dropped and memory compacted.
+    /// They are free after clean page cache is dropped and memory compacted, or the request gets them with at least 90 %.
     AfterReclaimAndCompaction,
     /// Neither is likely: that reclaim and compaction for the request make them, or that they do not.
     Undecided,
-    /// They are free only after memory in use is freed or the machine reboots.
+    /// They are free only after memory in use is freed or the machine reboots, or the request gets them with less than 10 %.
     NotBeforeFreed,
     /// The readings do not suffice to tell.
     Unknown,

@@ -37,12 +37,8 @@ pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
     let supply = Supply::of(&zones);
     let inputs = if request.contiguous { None } else { ForecastInputs::new(evidence, request) };
     let forecast = inputs.map(|inputs| Forecast::new(request.by, inputs, request.blocks));
-    let state = match state(&supply, request.blocks, zones.is_empty()) {
-        State::NotBeforeFreed => {
-            forecast.map_or(State::NotBeforeFreed, |forecast| likely(forecast.probability))
-        }
-        state => state,
-    };
+    let guaranteed = state(&supply, request.blocks, zones.is_empty());
+    let state = forecast.map_or(guaranteed, |forecast| likely(guaranteed, forecast.probability));
     let holders = evidence.map.map_or_else(Vec::new, |map| holders(evidence, map, request));
     let mut verdict = Verdict {
         state,
@@ -96,12 +92,15 @@ fn by_node(zones: &[ZoneSupply], wanted: u64) -> Vec<NodeVerdict> {
     nodes.into_iter().map(of_node).collect()
 }
 
-/// Returns the state of a request that the bounds do not guarantee, and that is served with a probability.
-fn likely(probability: f64) -> State {
-    match probability {
-        0.9.. => State::AfterReclaimAndCompaction,
-        0.1.. => State::Undecided,
-        _ => State::NotBeforeFreed,
+/// Returns the state of a request that is served with a probability. `guaranteed` is the state by the bounds of work that somebody
+/// else may have to do: a request that is unlikely to be served is so whatever they say.
+fn likely(guaranteed: State, probability: f64) -> State {
+    match (guaranteed, probability) {
+        (State::AvailableNow | State::AfterSetup | State::Unknown, _) => guaranteed,
+        (_, ..0.1) => State::NotBeforeFreed,
+        (State::NotBeforeFreed, 0.9..) => State::AfterReclaimAndCompaction,
+        (State::NotBeforeFreed, _) => State::Undecided,
+        _ => guaranteed,
     }
 }
 
@@ -236,10 +235,11 @@ mod tests {
     #[test]
     fn a_request_is_critical_if_it_is_unlikely() {
         let (reclaim, freed) = (State::AfterReclaimAndCompaction, State::NotBeforeFreed);
-        assert_eq!(
-            [0.9, 0.89, 0.1, 0.09, 0.0].map(likely),
-            [reclaim, State::Undecided, State::Undecided, freed, freed]
-        );
+        let states = [0.9, 0.89, 0.1, 0.09, 0.0].map(|probability| likely(freed, probability));
+        assert_eq!(states, [reclaim, State::Undecided, State::Undecided, freed, freed]);
+        // Compaction would make them, and the requester does not wait for it.
+        assert_eq!([0.09, 0.1].map(|p| likely(State::AfterCompaction, p)), [freed, State::AfterCompaction]);
+        assert_eq!(likely(State::AvailableNow, 0.0), State::AvailableNow);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::guest::{Guests, Observed};
 use super::rows::{COLUMNS, Row};
 use super::score;
 use super::states::{State, all};
+use crate::counterfactual::programs::freehold;
 
 /// The file with what was served, in the folder of each state.
 const ROWS: &str = "rows.tsv";
@@ -59,7 +60,7 @@ pub fn run(arguments: &CalibrateArgs, root: &Path) -> Result<bool, String> {
 
 /// Scores the states that were observed, and writes the rows.
 fn score_all(states: &[State], folder: &Path, is_kept: bool, root: &Path) -> Result<bool, String> {
-    let program = score::program(root)?;
+    let program = freehold(root)?;
     let (mut scored, mut unanswered, mut missing) = (Vec::new(), 0, 0);
     for state in states.iter().filter(|state| state.is_kept() == is_kept) {
         let place = folder.join(&state.name);

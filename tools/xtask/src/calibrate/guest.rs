@@ -1,9 +1,7 @@
 //! Guests: makes a state, saves it, and goes on from it with each request.
 
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use freehold_vm::{Arch, Disk, Entry, Guest, Machine, State as Saved, VmError, archive};
@@ -12,6 +10,7 @@ use super::requests::{Range, Requester, requests};
 use super::rows::Row;
 use super::states::State;
 use crate::counterfactual::programs::said;
+use crate::dist::libraries::succeeds;
 use crate::dist::processor::Processor;
 use crate::guest::given::given;
 use crate::guest::kernel::{Kernel, busybox};
@@ -194,21 +193,10 @@ fn range(buddyinfo: &str, meminfo: &str) -> Range {
 
 /// Unpacks a file.
 fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let mut child = Command::new("gzip")
-        .arg("-dc")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| format!("gzip: {error}"))?;
-    let mut stdin = child.stdin.take().ok_or("gzip has no input")?;
-    let bytes = bytes.to_vec();
-    let writer = std::thread::spawn(move || std::io::Write::write_all(&mut stdin, &bytes));
-    let mut text = Vec::new();
-    let read = child.stdout.take().ok_or("gzip has no output")?.read_to_end(&mut text);
-    let written = writer.join().map_err(|_| "gzip: its writer failed")?;
-    read.and(written).map_err(|error| format!("gzip: {error}"))?;
-    let status = child.wait().map_err(|error| format!("gzip: {error}"))?;
-    if status.success() { Ok(text) } else { Err("the guest's file is damaged".to_owned()) }
+    let file = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
+    let io = |error: std::io::Error| format!("{}: {error}", file.path().display());
+    fs::write(&file, bytes).map_err(io)?;
+    succeeds(command("gzip").arg("-dc").stdin(file.reopen().map_err(io)?), "the guest's file is damaged")
 }
 
 /// Builds the static program that fragments, and returns it.

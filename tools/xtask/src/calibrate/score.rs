@@ -9,7 +9,6 @@ use serde_json::Value;
 
 use super::baseline::{Baseline, Sample};
 use super::rows::Row;
-use crate::counterfactual::programs::said;
 use crate::kernel::process::command;
 
 /// The number of draws of states for an interval.
@@ -81,17 +80,6 @@ pub(super) fn ask(program: &Path, root: &Path, row: Row) -> Result<Scored, Strin
         free: number(&answer["supply"]["now"]),
         inputs: INPUTS.map(|name| number(&forecast["inputs"][name])),
     })
-}
-
-/// Builds the program.
-///
-/// # Errors
-/// If it does not compile.
-pub(super) fn program(root: &Path) -> Result<std::path::PathBuf, String> {
-    let build = ["build", "--quiet", "--package=freehold-cli", "--bin=freehold"];
-    said(command("cargo").args(build).current_dir(root))?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
-    Ok(target.join("debug/freehold"))
 }
 
 /// Returns the tables of all requests, and of each requester.

@@ -42,8 +42,8 @@ const REPAIR: Coefficients =
 /// The most blocks of a machine on which the numbers above were chosen.
 const CALIBRATED: u64 = 512;
 
-/// Weights for requests that may wait, on machines with more blocks. There the kernel gives up sooner: of ten requests on a machine of
-/// 24 GiB, each between the least and the most that work reaches, five were served.
+/// Weights for requests that may wait, on machines with more blocks, where the kernel gives up sooner. They are a judgement from ten
+/// requests on machines of 24 GiB, of which five were served. `docs/evidence/calibration.md` has 33 others.
 const LARGE: Coefficients =
     Coefficients { now: 0.10, direct: 0.25, clean: 0.15, all: 0.50, served: 0.92, spread: (1.0, 0.02) };
 

@@ -2,59 +2,29 @@
 
 use freehold_linux::pageblocks::{Pageblock, PageblockMap};
 use freehold_trace::ZoneSnapshot;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::super::compaction::{Bound, PredictedBlock};
+use super::super::compaction::Bound;
 use super::super::evidence::{Evidence, Names};
 use super::super::predictor::{Predictor, as_read, without_clean_cache};
 use super::super::request::BlockRequest;
 use super::super::supply::{above, unusable};
 
 /// Numbers of blocks that a request could have after some work, above the min watermark.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ForecastInputs {
     /// Without work.
     pub now: u64,
     /// After the first attempt of direct compaction, which is asynchronous.
     pub direct: u64,
-    /// After a full compaction, the lower bound.
-    pub compacted: u64,
-    /// After a full compaction, the upper bound.
-    pub compacted_at_most: u64,
-    /// After clean page cache is dropped, and the first attempt of direct compaction.
-    pub clean_direct: u64,
     /// After clean page cache is dropped, and a full compaction, at most.
     pub clean_at_most: u64,
-    /// After all page cache is dropped, also what is dirty or mapped, and nothing moved.
-    pub dropped: u64,
-    /// The same, and the first attempt of direct compaction.
-    pub dropped_direct: u64,
-    /// The same, and a full compaction at most.
+    /// After all page cache is dropped, also what is dirty or mapped, and a full compaction, at most.
     pub dropped_at_most: u64,
     /// The same, and anonymous memory and tmpfs written to swap as far as it has room.
     pub swapped_at_most: u64,
-    /// Blocks without an unmovable page.
-    pub movable: u64,
     /// All blocks of the zones.
     pub all: u64,
-    /// Free pages.
-    pub free_pages: u64,
-    /// Clean page cache that is not mapped.
-    pub clean_pages: u64,
-    /// Page cache that is dirty, under writeback or mapped.
-    pub busy_pages: u64,
-    /// Anonymous memory and tmpfs.
-    pub anon_pages: u64,
-    /// Unevictable pages.
-    pub unevictable_pages: u64,
-    /// Slab caches that shrinkers can give back.
-    pub slab_pages: u64,
-    /// Free pages of swap.
-    pub swap_pages: u64,
-    /// The min watermark of the zones.
-    pub min_pages: u64,
-    /// The high watermark of the zones, up to which kswapd reclaims.
-    pub high_pages: u64,
 }
 
 impl ForecastInputs {
@@ -62,16 +32,13 @@ impl ForecastInputs {
     pub(in crate::verdict) fn new(evidence: &Evidence<'_>, request: &BlockRequest) -> Option<Self> {
         let map = evidence.map?;
         let wanted = evidence.zones.iter().filter(|zone| request.wants(zone.node, &zone.name));
-        let mut sum = Self {
-            slab_pages: evidence.names.slab_reclaimable_pages,
-            swap_pages: evidence.names.swap_pages,
-            ..Self::default()
-        };
         let shares = Shares::new(evidence.names, map);
         let managed: u64 = evidence.zones.iter().map(|zone| zone.managed).sum();
+        let mut sum = Self::default();
         for zone in wanted {
             let Some(predictor) = Predictor::new(evidence, map, zone, request.order) else { continue };
-            let slab_pages = sum.slab_pages * zone.managed / managed.max(1);
+            let slabs = u128::from(evidence.names.slab_reclaimable_pages) * u128::from(zone.managed);
+            let slab_pages = (slabs / u128::from(managed.max(1))) as u64;
             sum.add(&ZoneWork { evidence, zone, request, predictor, shares, slab_pages }.inputs());
         }
         Some(sum)
@@ -81,23 +48,10 @@ impl ForecastInputs {
         let numbers = [
             (&mut self.now, zone.now),
             (&mut self.direct, zone.direct),
-            (&mut self.compacted, zone.compacted),
-            (&mut self.compacted_at_most, zone.compacted_at_most),
-            (&mut self.clean_direct, zone.clean_direct),
             (&mut self.clean_at_most, zone.clean_at_most),
-            (&mut self.dropped, zone.dropped),
-            (&mut self.dropped_direct, zone.dropped_direct),
             (&mut self.dropped_at_most, zone.dropped_at_most),
             (&mut self.swapped_at_most, zone.swapped_at_most),
-            (&mut self.movable, zone.movable),
             (&mut self.all, zone.all),
-            (&mut self.free_pages, zone.free_pages),
-            (&mut self.clean_pages, zone.clean_pages),
-            (&mut self.busy_pages, zone.busy_pages),
-            (&mut self.anon_pages, zone.anon_pages),
-            (&mut self.unevictable_pages, zone.unevictable_pages),
-            (&mut self.min_pages, zone.min_pages),
-            (&mut self.high_pages, zone.high_pages),
         ];
         for (sum, more) in numbers {
             *sum = sum.saturating_add(more);
@@ -150,37 +104,23 @@ struct ZoneWork<'a> {
 
 impl ZoneWork<'_> {
     fn inputs(&self) -> ForecastInputs {
-        let blocks = self.predictor.read();
-        let pages = |of: fn(&Pageblock) -> u16| blocks.iter().map(|block| u64::from(of(block))).sum::<u64>();
         let clean = |block: &Pageblock| without_clean_cache(&self.shares.split(block));
         let all_cache = |block: &Pageblock| without_all_cache(&self.shares.split(block));
-        let swap =
-            |block: &Pageblock| without_anon(&without_all_cache(&self.shares.split(block)), self.shares.swap);
-        let same = |block: &Pageblock| *block;
+        let swap = |block: &Pageblock| without_anon(&all_cache(block), self.shares.swap);
         let listed = self.zone.pagesets.iter().fold(0, |sum: u64, set| sum.saturating_add(set.count));
         let slab = listed.saturating_add(self.slab_pages);
-        let in_block = 1 << self.request.order;
+        let dropped_at_most = self.after(&all_cache, Some(Bound::Upper), slab);
         ForecastInputs {
-            now: self.after(&same, None, 0),
-            direct: self.after(&same, Some(Bound::Direct), listed),
-            compacted: self.after(&same, Some(Bound::Lower), listed),
-            compacted_at_most: self.after(&same, Some(Bound::Upper), listed),
-            clean_direct: self.after(&clean, Some(Bound::Direct), listed),
+            now: self.after(&|block| *block, None, 0),
+            direct: self.after(&|block| *block, Some(Bound::Direct), listed),
             clean_at_most: self.after(&clean, Some(Bound::Upper), listed),
-            dropped: self.after(&all_cache, None, slab),
-            dropped_direct: self.after(&all_cache, Some(Bound::Direct), slab),
-            dropped_at_most: self.after(&all_cache, Some(Bound::Upper), slab),
-            swapped_at_most: self.after(&swap, Some(Bound::Upper), slab),
-            movable: self.within(u64::MAX, self.predictor.count(blocks, &emptied(blocks))),
-            all: self.zone.managed / in_block,
-            free_pages: self.zone.free,
-            clean_pages: pages(|block| block.file_clean),
-            busy_pages: pages(|block| block.file_busy),
-            anon_pages: pages(|block| block.anon),
-            unevictable_pages: pages(|block| block.unevictable),
-            min_pages: self.zone.watermark_min,
-            high_pages: self.zone.watermark_high,
-            ..ForecastInputs::default()
+            dropped_at_most,
+            swapped_at_most: if self.shares.swap > 0.0 {
+                self.after(&swap, Some(Bound::Upper), slab)
+            } else {
+                dropped_at_most
+            },
+            all: self.zone.managed >> self.request.order,
         }
     }
 
@@ -232,13 +172,4 @@ fn without_anon(block: &Pageblock, share: f64) -> Pageblock {
     let gone = (f64::from(block.anon) * share) as u16;
     let whole_folio = block.whole_folio && gone == 0;
     Pageblock { anon: block.anon - gone, whole_folio, ..block.with_free(gone) }
-}
-
-/// Returns the pageblocks as if everything that moves were elsewhere.
-fn emptied(blocks: &[Pageblock]) -> Vec<PredictedBlock> {
-    let free = |block: &Pageblock| PredictedBlock {
-        free: u32::from(block.free) + block.movable(),
-        ..PredictedBlock::untouched(block)
-    };
-    blocks.iter().map(free).collect()
 }
