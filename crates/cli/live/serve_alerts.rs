@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use freehold_monitor::serve::Textfile;
 use freehold_monitor::serve::metrics::Series;
+use freehold_monitor::verdict::{NeededBlocks, Requester};
 use freehold_needs::has_program;
 
 use crate::alert_stories::{
@@ -21,6 +22,9 @@ const FIRST: &str = "min by (alertname) (min_over_time(timestamp(ALERTS{alertsta
 /// The name of the forecast that ends last.
 const REACHABLE: &str =
     "freehold_verdict_blocks{instance=\"story\",size=\"2M\",when=\"after-reclaim-and-compaction\"}";
+
+/// The stories' need.
+const ONE: NeededBlocks = NeededBlocks { order: 9, blocks: 1, by: Requester::Hugetlb };
 
 fn rules() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/prometheus/freehold.rules.yml");
@@ -37,7 +41,7 @@ impl Scraped {
     /// Takes each minute's sample into the monitor, and the text that it publishes apart.
     fn new(story: &[Use]) -> Self {
         let mut machine = AlertStory::new();
-        let mut monitor = Textfile::new(AlertStory::machine(), Some(Duration::from_mins(1)));
+        let mut monitor = Textfile::new(AlertStory::machine(), vec![ONE], Some(Duration::from_mins(1)));
         let mut scraped = Self { minutes: story.len(), series: BTreeMap::new() };
         for (minute, of) in story.iter().enumerate() {
             let text = monitor.text(Ok(machine.next(of)), Series::Default).expect("a text");
@@ -157,14 +161,17 @@ fn leak_fires_an_alert_before_the_end() {
             println!("  {alert} {} min before it", end.cast_signed() - minute.cast_signed());
         }
         let fired_at =
-            fired.get("HugePagesEnd").unwrap_or_else(|| panic!("{what} fires no alert: {fired:?}"));
+            fired.get("NeededBlocksEnd").unwrap_or_else(|| panic!("{what} fires no alert: {fired:?}"));
         assert!(*fired_at > 600, "{what}: fired before it began");
         assert!(fired_at + at_least <= end, "{what}: fired at {fired_at}, and it ends at {end}");
     }
 }
 
 /// What keeps the start of a program from looking like a leak: the half hour before falls, too.
-const BEFORE: &str = "[30m] offset 30m, 4 * 3600) < 0";
+const BEFORE: &str = "[30m] offset 30m, 4 * 3600)\n                < ignoring (when) freehold_need_blocks";
+
+/// The same without it: what was free half an hour ago.
+const WITHOUT_BEFORE: &str = "[30m] offset 30m, 0)\n                > ignoring (when) freehold_need_blocks";
 
 /// The rules with an error: what stands in one alert's rule, and what is put there.
 fn planted(alert: &str, from: &str, to: &str) -> String {
@@ -183,20 +190,15 @@ fn broken_rules_fail_the_stories() {
     let (server, storms) = (Scraped::new(&day_of_a_file_server()), Scraped::new(&hour_of_storms()));
     let database = Scraped::new(&start_of_a_database());
     for (scraped, alert, from, to) in [
-        (&storms, "HugePagesNotBeforeFreed", "        for: 10m\n", ""),
-        (&server, "HugePagesNotBeforeFreed", "== 1", "== 0"),
-        (
-            &server,
-            "HugePagesNotBeforeFreed",
-            "{size!=\"1G\",state=\"not-before-freed\"}",
-            "{state!=\"available-now\"}",
-        ),
-        (&database, "HugePagesEnd", " < 0\n", " > 0\n"),
+        (&storms, "NeededBlocksUnlikely", "        for: 10m\n", ""),
+        (&server, "NeededBlocksUnlikely", "== 2", "== 0"),
+        (&server, "NeededBlocksUnlikely", "== 2", "== 1"),
+        (&database, "NeededBlocksEnd", "< ignoring (when)", "> ignoring (when)"),
         (&server, "CompactionFails", "> 1\n", "> 0.1\n"),
         (&storms, "CompactionFails", "        for: 15m\n", ""),
         (&server, "TasksWaitForMemory", "> 0.1", "< 0.1"),
-        (&database, "HugePagesEnd", "        for: 20m\n", ""),
-        (&database, "HugePagesEnd", BEFORE, "[30m] offset 30m, 0) > 0"),
+        (&database, "NeededBlocksEnd", "        for: 20m\n", ""),
+        (&database, "NeededBlocksEnd", BEFORE, WITHOUT_BEFORE),
     ] {
         let fired = scraped.alerts(&planted(alert, from, to));
         assert!(fired.contains_key(alert), "{alert} with {to:?} for {from:?}: {fired:?}");
@@ -204,7 +206,7 @@ fn broken_rules_fail_the_stories() {
     let leak = Scraped::new(&leak_of_a_process(10));
     let end = leak.end().expect("an end") as u64;
     for (from, to) in [("        for: 20m\n", "        for: 10h\n"), ("< 0.5 * max", "< 0.0 * max")] {
-        let fired = leak.alerts(&planted("HugePagesEnd", from, to));
-        assert!(fired.get("HugePagesEnd").is_none_or(|&minute| minute > end), "{to}: {fired:?}");
+        let fired = leak.alerts(&planted("NeededBlocksEnd", from, to));
+        assert!(fired.get("NeededBlocksEnd").is_none_or(|&minute| minute > end), "{to}: {fired:?}");
     }
 }

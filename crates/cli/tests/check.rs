@@ -350,7 +350,7 @@ fn processes_are_examined_only_by_the_full_check() {
     assert_eq!(full["action"], "Action: free memory, or reboot");
     let slabs = "Action: free memory: reclaimable slab caches hold 8 MiB";
     assert!(named["action"].as_str().is_some_and(|action| action.starts_with(slabs)), "{named}");
-    let other = "Action: free memory: `freehold check --need 2M` says who holds it";
+    let other = "Action: free memory: `freehold check --need 2M=1` says who holds it";
     assert_eq!((&verdict["action"], &verdict["state"]), (&other.into(), &named["state"]), "{verdict}");
 }
 

@@ -292,7 +292,8 @@ fn metrics_page_watch_and_check_have_one_verdict() {
         };
         let checked = freehold(&["check", "--json", "--need", size]).output().expect("the binary starts");
         let checked: Value = serde_json::from_slice(&checked.stdout).expect("JSON");
-        let mut serve = freehold(&["serve", "--interval", "0.1", "--listen", "127.0.0.1:0"]);
+        let need = format!("{size}=1");
+        let mut serve = freehold(&["serve", "--interval", "0.1", "--listen", "127.0.0.1:0", "--need", &need]);
         let server = Server::run(&mut serve);
         let blocks = |when: &str| {
             let series = format!("freehold_verdict_blocks{{size=\"{size}\",when=\"{when}\"}}");
@@ -310,6 +311,9 @@ fn metrics_page_watch_and_check_have_one_verdict() {
         let state = checked["state"].as_str().expect("a state");
         let series = format!("freehold_verdict_state{{size=\"{size}\",state=\"{state}\"}}");
         assert_eq!(value(&server.get("/metrics").body, &series), Some(1.0), "{kernel}");
+        let code = checked["exit_code"].as_f64();
+        let series = format!("freehold_need_exit_code{{size=\"{size}\"}}");
+        assert_eq!(value(&server.get("/metrics").body, &series), code, "{kernel}");
         let age = format!("freehold_verdict_age_seconds{{size=\"{size}\"}}");
         assert!(value(&server.get("/metrics").body, &age).is_some_and(|age| age < 120.0), "{kernel}");
 

@@ -139,10 +139,16 @@ impl Sampler {
         self
     }
 
-    /// Makes every later sample read a part of `/proc/kpageflags`. After the first round this takes a
-    /// third of a percent of a processor.
+    /// Makes every later sample read a part of `/proc/kpageflags`.
     pub fn survey_pageblocks(&mut self, pace: Pace) {
         self.survey = Surveying::Begins(pace);
+    }
+
+    /// Changes the speed of a survey that was begun.
+    pub fn set_pace(&mut self, pace: Pace) {
+        if let Surveying::Running(survey) = &mut self.survey {
+            survey.set_pace(pace);
+        }
     }
 
     /// Returns what stays the same while the machine is up.

@@ -18,9 +18,11 @@ pub enum Quantity {
     ExtfragIndex(Order),
     /// How many blocks of the order the free blocks of that order and above make up.
     Blocks(Order),
-    /// The verdict on one huge page, as `freehold check` ends with: 0 OK, 1 WARNING, 2 CRITICAL. It is of all zones together,
+    /// The verdict on the first need, as `freehold check` ends with: 0 OK, 1 WARNING, 2 CRITICAL. It is of all zones together,
     /// and unknown before the pageblocks were read once.
     Verdict,
+    /// The probability that a request gets all blocks of the first need; unknown before the pageblocks were read once.
+    Probability,
     /// Free pages.
     FreePages,
     /// Share of the last ten seconds in which some task waited for memory, in percent.
@@ -98,6 +100,7 @@ impl Quantity {
                 let state = model.verdicts.first()?.state;
                 (state != State::Unknown).then(|| f64::from(state.exit_code()))
             }
+            Self::Probability => Some(model.verdicts.first()?.forecast?.probability),
             Self::FreePages => Some(free()?.free_pages() as f64),
             Self::PressureSome => Some(model.pressure?.some.avg10),
             Self::PressureFull => Some(model.pressure?.full.avg10),
@@ -108,13 +111,15 @@ impl Quantity {
     pub fn order(self) -> Option<Order> {
         match self {
             Self::UnusableIndex(order) | Self::ExtfragIndex(order) | Self::Blocks(order) => Some(order),
-            Self::Verdict | Self::FreePages | Self::PressureSome | Self::PressureFull => None,
+            Self::Verdict | Self::Probability | Self::FreePages | Self::PressureSome | Self::PressureFull => {
+                None
+            }
         }
     }
 
     /// Returns true if the number takes a survey of pageblocks, which root alone may make.
     pub fn needs_pageblocks(self) -> bool {
-        self == Self::Verdict
+        matches!(self, Self::Verdict | Self::Probability)
     }
 
     /// Returns true if the number comes from `/proc/pressure`, which a kernel may lack.
@@ -140,6 +145,7 @@ impl fmt::Display for Quantity {
             Self::ExtfragIndex(order) => write!(f, "extfrag_index:{order}"),
             Self::Blocks(order) => write!(f, "blocks:{order}"),
             Self::Verdict => f.write_str("verdict"),
+            Self::Probability => f.write_str("probability"),
             Self::FreePages => f.write_str("free_pages"),
             Self::PressureSome => f.write_str("pressure_some"),
             Self::PressureFull => f.write_str("pressure_full"),
@@ -180,12 +186,13 @@ impl FromStr for Quantity {
             "extfrag_index" => with_order(Self::ExtfragIndex),
             "blocks" => with_order(Self::Blocks),
             "verdict" => without(Self::Verdict),
+            "probability" => without(Self::Probability),
             "free_pages" => without(Self::FreePages),
             "pressure_some" => without(Self::PressureSome),
             "pressure_full" => without(Self::PressureFull),
             _ => Err(format!(
-                "no metric {name:?}; there are unusable_index, extfrag_index, blocks, verdict, free_pages, \
-                 pressure_some and pressure_full"
+                "no metric {name:?}; there are unusable_index, extfrag_index, blocks, verdict, probability, \
+                 free_pages, pressure_some and pressure_full"
             )),
         }
     }
@@ -251,6 +258,7 @@ mod tests {
             "extfrag_index:1",
             "blocks:0",
             "blocks:18",
+            "probability",
             "free_pages",
             "pressure_some",
             "pressure_full",

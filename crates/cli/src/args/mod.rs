@@ -38,7 +38,7 @@ pub(super) use generate::Generate;
 pub(super) use import::Import;
 pub(super) use manual::{Completions, Man};
 pub(super) use monitor::{Sensing, Serve, Snapshot, SnapshotFormat, Top, Watch};
-pub(super) use need::Need;
+pub(super) use need::{Need, NeedSource, Needs};
 pub(super) use new_rule::NewRule;
 pub(super) use predict::Predict;
 pub(super) use record::{Record, Triggers};

@@ -10,6 +10,7 @@ use freehold_monitor::threshold::Threshold;
 use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 
 use super::common::parse_seconds;
+use super::need::Needs;
 use super::page_size::parse_page_size;
 
 /// The machine to read, and the sensor.
@@ -74,6 +75,11 @@ pub(crate) struct Snapshot {
     /// With --format metrics: all series, also by zone, order and migratetype.
     #[arg(long)]
     pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) needs: Needs,
+    /// Print nothing on standard error but failures.
+    #[arg(long)]
+    pub(crate) quiet: bool,
 }
 
 impl Snapshot {
@@ -111,11 +117,13 @@ pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
     /// Wait until a metric is above a value; all conditions must hold at once.
-    #[arg(long, value_name = "METRIC=VALUE", required_unless_present = "below")]
+    #[arg(long, value_name = "METRIC=VALUE", required_unless_present_any = ["below", "need"])]
     pub(crate) above: Vec<Threshold>,
     /// Wait until a metric is below a value; all conditions must hold at once.
     #[arg(long, value_name = "METRIC=VALUE")]
     pub(crate) below: Vec<Threshold>,
+    #[command(flatten)]
+    pub(crate) needs: Needs,
     /// Only zones of this name; otherwise all zones together.
     #[arg(long, value_name = "NAME")]
     pub(crate) zone: Option<String>,
@@ -131,6 +139,9 @@ pub(crate) struct Watch {
     /// Give up after this many seconds, with exit code 124.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) timeout: Option<Duration>,
+    /// Print nothing on standard error but failures.
+    #[arg(long)]
+    pub(crate) quiet: bool,
     /// The command to run; without one, `watch` ends at the threshold.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
@@ -142,10 +153,13 @@ Metrics:
   extfrag_index:ORDER   0 to 1; no value while a block of the order is free
   blocks:ORDER          blocks of that order, also those in larger free blocks
   free_pages
-  verdict               on one huge page, of all zones, as `freehold check`
-                        ends: 0 OK, 1 WARNING, 2 CRITICAL; needs root
+  verdict               on --need, or one huge page, of all zones, as `freehold
+                        check` ends: 0 OK, 1 WARNING, 2 CRITICAL; needs root
+  probability           that a request gets all blocks of --need; needs root
   pressure_some, pressure_full
                         percent of the last ten seconds
+
+--need alone waits until the verdict on it is CRITICAL: --above verdict=1.
 
 The command replaces freehold; FREEHOLD_REASON contains the measured values.
 Exit codes: the command's; 0 without a command; 124 after --timeout; 126 if the
@@ -158,6 +172,8 @@ pub(crate) struct Top {
     /// Seconds between two samples, 0.1 to 60; the keys + and - change it.
     #[arg(long, value_parser = parse_interval, value_name = "SECONDS", default_value = "1")]
     pub(crate) interval: Duration,
+    #[command(flatten)]
+    pub(crate) needs: Needs,
     /// When to use colours.
     #[arg(long, alias = "color", value_enum, default_value_t = ColourChoice::Auto, value_name = "WHEN")]
     pub(crate) colour: ColourChoice,
@@ -197,11 +213,13 @@ pub(crate) struct Serve {
     /// The address to listen on; other machines cannot reach a loopback address.
     #[arg(long, value_parser = parse_listen, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9321")]
     pub(crate) listen: SocketAddr,
-    /// Seconds between two samples, at least 0.01.
-    #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]
-    pub(crate) interval: Duration,
+    /// Seconds between two samples, at least 0.01; by default 1 while a page is open, otherwise 15.
+    #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS")]
+    pub(crate) interval: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) needs: Needs,
     /// Serve only the text of /proc/pagetypeinfo, read by BPF, on this Unix socket.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["listen", "interval", "web_config"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["listen", "interval", "web_config", "need"])]
     pub(crate) socket: Option<PathBuf>,
     /// A file with TLS keys and passwords, as --web.config.file of Prometheus's exporters;
     /// it is read again when it changes.

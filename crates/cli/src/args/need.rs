@@ -1,6 +1,9 @@
 //! How many blocks of which size a user needs.
 
+use std::path::PathBuf;
 use std::str::FromStr;
+
+use clap::Args;
 
 use super::common::parse_size;
 
@@ -12,6 +15,35 @@ pub(crate) struct Need {
     pub(crate) size: Option<u64>,
     /// The number of blocks.
     pub(crate) blocks: u64,
+}
+
+/// The numbers of blocks that a monitor watches.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Needs {
+    /// The blocks that are needed, such as 2M=500; again for another size, or @FILE with a line for each.
+    #[arg(long, value_name = "SIZE=BLOCKS")]
+    pub(crate) need: Vec<NeedSource>,
+}
+
+/// A need, or a file of needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum NeedSource {
+    /// A need of the command line.
+    Need(Need),
+    /// A file with a need a line.
+    File(PathBuf),
+}
+
+impl FromStr for NeedSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix('@') {
+            Some("") => Err("a file after the @, such as @/etc/freehold/needs".to_owned()),
+            Some(path) => Ok(Self::File(path.into())),
+            None => text.parse().map(Self::Need),
+        }
+    }
 }
 
 impl Default for Need {

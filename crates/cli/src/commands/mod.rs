@@ -15,6 +15,7 @@ pub(super) mod give_back;
 pub(super) mod import;
 mod kernel_text;
 pub(super) mod manual;
+mod needs;
 pub(super) mod new_rule;
 pub(super) mod predict;
 pub(super) mod record;

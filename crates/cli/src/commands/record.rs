@@ -19,6 +19,7 @@ use freehold_monitor::threshold::Zones;
 use freehold_trace::{StoppedBy, WriteOptions};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::needs::one_huge_page;
 use super::recording_text::{effect_lines, stop_text};
 use super::request::refuse_larger;
 use super::thresholds::Thresholds;
@@ -209,10 +210,11 @@ impl Lookout {
         }
         // `/proc`, not BPF: the kernel would compile the BPF programs while it is recorded.
         let mut sampler = Sampler::open(Path::new("/"), Choice::Procfs)?;
+        let mut monitor = Monitor::new(sampler.machine().clone());
         if thresholds.need_pageblocks() {
             sampler.survey_pageblocks(Pace::Unseen);
+            monitor = monitor.with_needs(vec![one_huge_page(Path::new("/"), sampler.machine())?]);
         }
-        let mut monitor = Monitor::new(sampler.machine().clone());
         thresholds.check(&monitor.take(sampler.sample()?))?;
         Ok(Some(Self { sampler, monitor, thresholds }))
     }

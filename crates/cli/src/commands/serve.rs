@@ -9,6 +9,7 @@ use freehold_monitor::serve::{ServeOptions, serve, serve_text};
 use freehold_monitor::text::Cap;
 
 use super::kernel_text::{KernelText, TextReader};
+use super::needs::needs;
 use crate::args::Serve;
 use crate::exit::Failure;
 use crate::output;
@@ -18,9 +19,13 @@ pub(crate) fn run(args: &Serve) -> Result<(), Failure> {
         return on_socket(args, path);
     }
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
-    sampler.survey_pageblocks(Pace::Unseen);
-    let options =
-        ServeOptions { listen: args.listen, interval: args.interval, web_config: args.web_config.clone() };
+    sampler.survey_pageblocks(Pace::Served);
+    let options = ServeOptions {
+        listen: args.listen,
+        interval: args.interval,
+        needs: needs(&args.needs, &args.sensing.root, sampler.machine())?,
+        web_config: args.web_config.clone(),
+    };
     serve(options, sampler, &mut |text| output::note(&format!("freehold: {text}")))?;
     Ok(())
 }

@@ -8,11 +8,13 @@ use anyhow::anyhow;
 use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
+use freehold_monitor::series::Monitor;
 use freehold_monitor::serve::Textfile;
 use freehold_monitor::serve::metrics::Series;
 use freehold_monitor::text::Cap;
 
 use super::kernel_text::{KernelText, TextReader};
+use super::needs::needs;
 use crate::args::{Snapshot, SnapshotFormat};
 use crate::exit::{Cause, Failure};
 use crate::machine_files::MachineFiles;
@@ -21,6 +23,11 @@ use crate::output::{self, FinishedFile};
 pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
     if args.all && args.format != SnapshotFormat::Metrics {
         let what = anyhow!("--all is for `--format metrics`; add that, or leave --all out");
+        return Err(Failure::new(Cause::Usage, what));
+    }
+    if !args.needs.need.is_empty() && !matches!(args.format, SnapshotFormat::Metrics | SnapshotFormat::Json) {
+        let what =
+            anyhow!("--need is for `--format json` and `--format metrics`; add one, or leave --need out");
         return Err(Failure::new(Cause::Usage, what));
     }
     let files = MachineFiles::open(&args.sensing.root)?;
@@ -35,9 +42,16 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
 
 fn json(args: &Snapshot) -> Result<(), Failure> {
     let mut sampler = sampler(args)?;
+    let needs = needs(&args.needs, &args.sensing.root, sampler.machine())?;
+    let has_needs = !needs.is_empty();
+    if has_needs {
+        sampler.survey_pageblocks(Pace::AtOnce);
+    }
+    let mut monitor = Monitor::new(sampler.machine().clone()).with_needs(needs);
     follow(args, |follows| {
         let sample = sampler.sample()?;
-        let model = Model::new(sampler.machine(), None, &sample);
+        let model =
+            if has_needs { monitor.take(sample) } else { Model::new(sampler.machine(), None, &sample) };
         if follows {
             // A line each, as programs read them that do not wait for an end.
             let line = serde_json::to_string(&model).map_err(|error| Failure::new(Cause::Bug, error))?;
@@ -58,7 +72,7 @@ fn text(args: &Snapshot, text: KernelText) -> Result<(), Failure> {
     let mut has_noted = false;
     follow(args, |_| {
         let text = reader.read()?;
-        if !std::mem::replace(&mut has_noted, true) {
+        if !args.quiet && !std::mem::replace(&mut has_noted, true) {
             output::notes(&reader.notes());
         }
         Ok(text)
@@ -76,11 +90,14 @@ fn metrics(args: &Snapshot) -> Result<(), Failure> {
         (None, None) => {}
     }
     let mut sampler = sampler(args)?;
-    sampler.survey_pageblocks(if args.follow.is_some() { Pace::Unseen } else { Pace::AtOnce });
-    let mut textfile = Textfile::new(sampler.machine().clone(), args.follow);
+    sampler.survey_pageblocks(if args.follow.is_some() { Pace::Served } else { Pace::AtOnce });
+    let needs = needs(&args.needs, &args.sensing.root, sampler.machine())?;
+    let mut textfile = Textfile::new(sampler.machine().clone(), needs, args.follow);
     let series = if args.all { Series::All } else { Series::Default };
     let first = sampler.sample()?;
-    output::notes(&first.notes);
+    if !args.quiet {
+        output::notes(&first.notes);
+    }
     let mut first = Some(first);
     follow(args, |_| {
         let sample = first.take().map_or_else(|| sampler.sample(), Ok);

@@ -9,8 +9,9 @@ use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
 use freehold_monitor::series::Monitor;
-use freehold_monitor::threshold::Zones;
+use freehold_monitor::threshold::{Quantity, Threshold, Zones};
 
+use super::needs::{needs, one_huge_page};
 use super::thresholds::Thresholds;
 use crate::args::Watch;
 use crate::exit::Failure;
@@ -24,12 +25,20 @@ const CANNOT_START: u8 = 126;
 
 pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
-    let mut monitor = Monitor::new(sampler.machine().clone());
     let zones = Zones { name: args.zone.clone(), node: args.node };
-    let thresholds = Thresholds::new(&args.above, &args.below, zones);
-    if thresholds.need_pageblocks() {
-        sampler.survey_pageblocks(Pace::Watched);
+    let mut above = args.above.clone();
+    if above.is_empty() && args.below.is_empty() {
+        above.push(Threshold { quantity: Quantity::Verdict, value: 1.0 });
     }
+    let thresholds = Thresholds::new(&above, &args.below, zones);
+    let mut needs = needs(&args.needs, &args.sensing.root, sampler.machine())?;
+    if thresholds.need_pageblocks() {
+        sampler.survey_pageblocks(Pace::AtOnce);
+        if needs.is_empty() {
+            needs.push(one_huge_page(&args.sensing.root, sampler.machine())?);
+        }
+    }
+    let mut monitor = Monitor::new(sampler.machine().clone()).with_needs(needs);
     let started = Instant::now();
     let mut true_since = None;
     let mut notes = Vec::new();
@@ -37,7 +46,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
         let looked = Instant::now();
         let model = monitor.take(sampler.sample()?);
         thresholds.check(&model)?;
-        if notes != model.notes {
+        if !args.quiet && notes != model.notes {
             notes.clone_from(&model.notes);
             output::notes(&notes);
         }

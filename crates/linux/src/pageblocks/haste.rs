@@ -5,9 +5,6 @@ use std::time::{Duration, Instant};
 /// The change of free memory, as a part of all memory, that makes a survey hurry.
 const PART: u64 = 64;
 
-/// How much longer than a hurried round the next one is away at least.
-const REST: u32 = 9;
-
 /// What tells whether a survey hurries.
 #[derive(Debug, Default)]
 pub(super) struct Haste {
@@ -31,13 +28,14 @@ impl Haste {
         self.round.is_some()
     }
 
-    /// Takes note that so many pages were read until `now`.
-    pub(super) fn has_read(&mut self, now: Instant, pages: u64) {
+    /// Takes note that so many pages were read until `now`. The next hurried round is `rest` times as far away as the last one was
+    /// long.
+    pub(super) fn has_read(&mut self, now: Instant, pages: u64, rest: u32) {
         let Some((began, left)) = self.round else { return };
         self.round = left.checked_sub(pages).filter(|&left| left > 0).map(|left| (began, left));
         if self.round.is_none() {
             let took = now.saturating_duration_since(began);
-            self.rests_until = Some(now + (took * REST).min(Duration::from_hours(1)));
+            self.rests_until = Some(now + (took * rest).min(Duration::from_hours(1)));
         }
     }
 }
@@ -53,9 +51,9 @@ mod tests {
         assert!(!haste.is_due(at(0), 3000, 6400, 6400));
         assert!(!haste.is_due(at(1), 3100, 6400, 6400), "a 64th is not much");
         assert!(haste.is_due(at(2), 2899, 6400, 6400));
-        haste.has_read(at(7), 6000);
+        haste.has_read(at(7), 6000, 9);
         assert!(haste.is_due(at(8), 2899, 6400, 6400), "400 are left of the round");
-        haste.has_read(at(12), 500);
+        haste.has_read(at(12), 500, 9);
         assert!(!haste.is_due(at(13), 2899, 6400, 6400));
         assert!(!haste.is_due(at(101), 1000, 6400, 6400), "it rests for nine times ten seconds");
         assert!(haste.is_due(at(103), 1000, 6400, 6400), "changes in between count afterwards");
@@ -66,7 +64,7 @@ mod tests {
         let (mut haste, start) = (Haste::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert!(!haste.is_due(at(0), 3000, 6400, 6400) && haste.is_due(at(1), 2000, 6400, 6400));
-        haste.has_read(at(2), 6400);
+        haste.has_read(at(2), 6400, 9);
         assert!(!haste.is_due(at(10), 3000, 6400, 6400) && haste.is_due(at(11), 3000, 6400, 6400));
     }
 

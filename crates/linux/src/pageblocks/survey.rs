@@ -14,12 +14,14 @@ use super::types::PageblockTypes;
 use super::unflagged::Unflagged;
 use crate::error::Error;
 
-/// The speed of the first round.
+/// The speed of a survey.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// For interactive use: 24 GiB in twenty seconds, for 3 % of a processor.
+    /// For somebody who looks at it: 24 GiB first in three seconds, for a quarter of a processor, and then every three minutes.
     Watched,
-    /// For background use: 24 GiB in two minutes, for half a percent of a processor.
+    /// For a server that nobody looks at: 24 GiB first as fast, and then every 20 minutes.
+    Served,
+    /// For background use: 24 GiB first in two minutes, for half a percent of a processor, and then every 20.
     Unseen,
     /// For a single look: all with the first sample.
     AtOnce,
@@ -29,18 +31,38 @@ impl Pace {
     /// Returns the pages per second of the first round.
     fn pages_a_second(self) -> f64 {
         match self {
-            Self::Watched => 320_000.0,
+            Self::Watched | Self::Served => 2_560_000.0,
             Self::Unseen => 52_000.0,
             Self::AtOnce => f64::INFINITY,
         }
     }
+
+    /// Returns the pages per second of later rounds that are not hurried: a third of a percent of a processor where somebody
+    /// looks, otherwise a twentieth.
+    fn later_pages(self) -> f64 {
+        match self {
+            Self::Watched | Self::AtOnce => 32_000.0,
+            Self::Served | Self::Unseen => 5_000.0,
+        }
+    }
+
+    /// Returns how much longer than a hurried round the next one is away at least.
+    fn rest(self) -> u32 {
+        match self {
+            Self::Watched | Self::AtOnce => 9,
+            Self::Served | Self::Unseen => 59,
+        }
+    }
 }
 
-/// The pages per second of later rounds, but for hurried ones: a third of a percent of a processor.
-const LATER_PAGES: f64 = 32_000.0;
+/// The pages per second of a hurried round: 24 GiB in twenty seconds, for 3 % of a processor.
+const HURRIED_PAGES: f64 = 320_000.0;
 
-/// The most seconds of delay that the survey catches up on.
-const MOST_SECONDS: f64 = 2.0;
+/// The most seconds of delay that the first round catches up on.
+const FIRST_SECONDS: f64 = 2.0;
+
+/// The same of later rounds.
+const LATER_SECONDS: f64 = 20.0;
 
 /// A map of pageblocks that is renewed part by part.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -109,8 +131,7 @@ impl Survey {
 
     /// Reads the pages that are due, and returns the map.
     ///
-    /// If free memory has changed by more than a 64th of all memory, one round is read as fast as [`Pace::Watched`]. If
-    /// zones have changed, as memory was plugged in or out, the survey starts again.
+    /// If free memory has changed by more than a 64th of all memory, one round is hurried. If zones have changed, as memory was plugged in or out, the survey starts again.
     ///
     /// # Errors
     /// Those of reading `/proc/kpageflags`.
@@ -122,16 +143,17 @@ impl Survey {
         let rate = if self.rounds == 0 {
             self.pace.pages_a_second()
         } else if self.hurries(zones) {
-            Pace::Watched.pages_a_second()
+            HURRIED_PAGES
         } else {
-            LATER_PAGES
+            self.pace.later_pages()
         };
-        self.due = (self.due + rate * (now - self.last_step).as_secs_f64()).min(rate * MOST_SECONDS);
+        let most = if self.rounds == 0 { FIRST_SECONDS } else { LATER_SECONDS };
+        self.due = (self.due + rate * (now - self.last_step).as_secs_f64()).min(rate * most);
         self.last_step = now;
         if self.due >= 1.0 {
             let (rounds, read) = self.reader.advance(self.due as u64, unflagged)?;
             self.due -= read as f64;
-            self.haste.has_read(now, read);
+            self.haste.has_read(now, read, self.pace.rest());
             if rounds > self.rounds {
                 self.round_ms = (now - self.round_began).as_millis() as u64;
                 (self.rounds, self.round_began) = (rounds, now);
@@ -148,6 +170,11 @@ impl Survey {
             },
             types: None,
         })
+    }
+
+    /// Changes the speed of what is read next.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
     }
 
     /// Returns true if what is read next is part of a hurried round.

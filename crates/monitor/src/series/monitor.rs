@@ -7,19 +7,20 @@ use freehold_linux::sample::Sample;
 
 use super::history::History;
 use crate::model::{Model, trend};
-use crate::verdict::{Standing, standing};
+use crate::verdict::{NeededBlocks, Standing, standing};
 
 /// The time that a trend covers, in seconds.
 pub(crate) const TREND_SECONDS: f64 = 300.0;
 
 /// The most time that judging takes, as a part of all time: one in so many.
-const JUDGING: u64 = 1000;
+const JUDGING: u64 = 2000;
 
 /// Makes a model of each sample in turn.
 pub struct Monitor {
     machine: Machine,
     last: Option<Sample>,
     history: History,
+    needs: Vec<NeededBlocks>,
     verdicts: Vec<Standing>,
     /// The next verdicts are of a sample of this time or later, in milliseconds since 1970.
     judges_at_ms: u64,
@@ -28,19 +29,32 @@ pub struct Monitor {
 impl Monitor {
     /// Returns a monitor of `machine` without any samples.
     pub fn new(machine: Machine) -> Self {
-        Self { machine, last: None, history: History::default(), verdicts: Vec::new(), judges_at_ms: 0 }
+        Self {
+            machine,
+            last: None,
+            history: History::default(),
+            needs: Vec::new(),
+            verdicts: Vec::new(),
+            judges_at_ms: 0,
+        }
+    }
+
+    /// Names the numbers of blocks that verdicts are about.
+    #[must_use]
+    pub fn with_needs(self, needs: Vec<NeededBlocks>) -> Self {
+        Self { needs, ..self }
     }
 
     /// Makes the model of `sample`, with rates since the sample before and trends over the series.
     ///
-    /// On a machine with so many pageblocks that judging takes more than a thousandth of the time, verdicts are those of
+    /// On a machine with so many pageblocks that judging takes more than that part of the time, verdicts are those of
     /// an earlier sample, and say so.
     pub fn take(&mut self, sample: Sample) -> Model {
         let mut model = Model::new(&self.machine, self.last.as_ref(), &sample);
         let turned_back = self.verdicts.first().is_some_and(|verdict| verdict.unix_ms > sample.unix_ms);
         if sample.unix_ms >= self.judges_at_ms || turned_back {
             let began = Instant::now();
-            self.verdicts = standing(&self.machine, &sample);
+            self.verdicts = standing(&self.machine, &sample, &self.needs);
             let pause_ms = began.elapsed().as_micros() as u64 * JUDGING / 1000;
             self.judges_at_ms = match sample.pageblocks {
                 Some(_) => sample.unix_ms.saturating_add(pause_ms),

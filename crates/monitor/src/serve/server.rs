@@ -19,8 +19,10 @@ use super::answers::{self, Shared};
 use super::connections::Acceptor;
 use super::error::ServeError;
 use super::notify::Supervisor;
-use super::publishing;
+use super::publishing::{self, SamplingPace};
 use super::secure::Secured;
+use crate::series::Monitor;
+use crate::verdict::NeededBlocks;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 256;
@@ -28,13 +30,21 @@ const BACKLOG: u32 = 256;
 /// The most bytes that the kernel buffers for a client that does not read: enough for a few events.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
 
+/// Time from one sample to the next while a page is open.
+const WATCHED: Duration = Duration::from_secs(1);
+
+/// The same while none is: that of most scrapes.
+const UNWATCHED: Duration = Duration::from_secs(15);
+
 /// The options of a server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The address to listen on; port 0 takes any free port.
     pub listen: SocketAddr,
-    /// Time from one sample to the next.
-    pub interval: Duration,
+    /// Time from one sample to the next; `None` for a second while a page is open, and 15 seconds otherwise.
+    pub interval: Option<Duration>,
+    /// The numbers of blocks that verdicts are about.
+    pub needs: Vec<NeededBlocks>,
     /// The file that TLS and users are configured in, with the names of Prometheus's exporter toolkit.
     pub web_config: Option<PathBuf>,
 }
@@ -55,17 +65,26 @@ async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
         options.web_config.as_deref().map(|path| Secured::open(path, teller)).transpose()?.map(Arc::new);
     let listener = listen(options.listen).map_err(|error| ServeError::bind(options.listen, error))?;
     let address = listener.local_addr().map_err(ServeError::Runtime)?;
-    let sampling = publishing::start(sampler, options.interval)?;
+    let monitor = Monitor::new(sampler.machine().clone()).with_needs(options.needs);
     let acceptor = Arc::new(Acceptor::default());
+    let pages = Arc::clone(&acceptor);
+    let pace = SamplingPace {
+        watched: options.interval.unwrap_or(WATCHED),
+        unwatched: options.interval.unwrap_or(UNWATCHED),
+        is_watched: Box::new(move || pages.has_pages()),
+    };
+    let longest = pace.unwatched;
+    let sampling = publishing::start(sampler, monitor, pace)?;
     let shared = Shared {
         published: sampling.published.clone(),
+        caller: sampling.caller(),
         acceptor: Arc::clone(&acceptor),
         secured: secured.clone(),
         only_loopback: answers::is_loopback(address.ip()),
     };
     let supervisor = Supervisor::from_environment();
     supervisor.ready();
-    tokio::spawn(supervisor.keep_telling(sampling.published.clone(), options.interval));
+    tokio::spawn(supervisor.keep_telling(sampling.published.clone(), longest));
     introduce(address, secured.as_deref(), tell);
     let serving = acceptor.serve(listener, answers::router(shared), secured, signals.any());
     let open = match select(pin!(serving), pin!(pass_on(&mut messages, tell))).await {

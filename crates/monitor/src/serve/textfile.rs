@@ -10,6 +10,7 @@ use freehold_linux::sample::Sample;
 use super::metrics::{Format, Scrape, Series};
 use super::publishing::{Published, Tally, take};
 use crate::series::Monitor;
+use crate::verdict::NeededBlocks;
 
 /// Makes the metrics' text of sample after sample, or of a single one.
 pub struct Textfile {
@@ -21,9 +22,10 @@ pub struct Textfile {
 
 impl Textfile {
     /// Returns one without samples. `interval` is the time from one to the next; `None` if there will be no second one.
-    pub fn new(machine: Machine, interval: Option<Duration>) -> Self {
+    pub fn new(machine: Machine, needs: Vec<NeededBlocks>, interval: Option<Duration>) -> Self {
         let interval_ms = interval.map_or(0, |interval| interval.as_millis() as u64);
-        Self { monitor: Monitor::new(machine), tally: Tally::default(), interval_ms, last: None }
+        let monitor = Monitor::new(machine).with_needs(needs);
+        Self { monitor, tally: Tally::default(), interval_ms, last: None }
     }
 
     /// Returns the classic text of `series` after a sample. If that failed, the numbers are those of the last one that did not.
@@ -58,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_failure_keeps_the_numbers_and_says_so() {
-        let mut file = Textfile::new(Machine::default(), Some(Duration::from_secs(15)));
+        let mut file = Textfile::new(Machine::default(), Vec::new(), Some(Duration::from_secs(15)));
         assert!(file.text(failed(), Series::Default).is_err(), "there are no numbers yet");
         let text = file.text(Ok(sample(1, "Normal", 4)), Series::Default).unwrap();
         assert!(
@@ -74,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_file_has_no_age_and_a_single_text_no_counts_of_its_writer() {
-        let mut once = Textfile::new(Machine::default(), None);
+        let mut once = Textfile::new(Machine::default(), Vec::new(), None);
         let text = once.text(Ok(sample(1, "Normal", 4)), Series::All).unwrap();
         for absent in
             ["freehold_sample_age_seconds", "_samples_total", "_interval_", "_process_", "_connections"]

@@ -80,7 +80,7 @@ pub(super) fn advise(advice: &Advice<'_>) -> Option<String> {
         RepairPlan::Impossible if advice.state == State::AfterSetup => {
             "Action: wait: a request that finds no block makes the kernel set up more memory".to_owned()
         }
-        RepairPlan::Impossible if advice.state != State::NotBeforeFreed => {
+        RepairPlan::Impossible if advice.state != State::NotBeforeFreed && !is_unlikely(0.5) => {
             "Action: request them: the kernel then reclaims and compacts by itself".to_owned()
         }
         RepairPlan::Impossible | RepairPlan::Steps { .. } => match advice.relief {

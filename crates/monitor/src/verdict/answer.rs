@@ -60,6 +60,11 @@ impl State {
         }
     }
 
+    /// Returns the word for the exit code, as monitoring plugins print it.
+    pub fn word(self) -> &'static str {
+        ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(self.exit_code())]
+    }
+
     /// Returns the exit code of a monitoring plugin: 0 fine, 1 warning, 2 critical, 3 unknown.
     pub fn exit_code(self) -> u8 {
         match self {

@@ -53,6 +53,6 @@ pub use ranges::{Range, RangePages, RangeState};
 pub use request::BlockRequest;
 pub use sampled::{Estimate, QuickVerdict, SampleTally, Sampled, judge_quick};
 pub use size::{SizeError, SizeText, order_of_size};
-pub use standing::{Standing, standing};
+pub use standing::{NeededBlocks, Standing, standing};
 pub use step::{RepairPlan, RepairStep, RepairWork};
 pub use supply::{Supply, ZoneSupply};

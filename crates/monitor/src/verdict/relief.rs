@@ -21,10 +21,8 @@ pub(super) fn relief(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
     }
     let names = evidence.names;
     if names.unread {
-        return vec![format!(
-            "`freehold check --need {}` says who holds it",
-            SizeText(verdict.request.block_bytes).short()
-        )];
+        let size = SizeText(verdict.request.block_bytes).short();
+        return vec![format!("`freehold check --need {size}={}` says who holds it", verdict.request.blocks)];
     }
     let page_bytes = verdict.request.page_bytes().max(1);
     let mut found = Vec::new();

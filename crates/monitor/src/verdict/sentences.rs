@@ -44,18 +44,12 @@ fn headline(verdict: &Verdict, evidence: &Evidence<'_>) -> String {
             "{free}; {} MiB of memory are not set up yet, which the kernel does for such a request",
             deferred_mib(evidence)
         ),
-        (_, Some(forecast)) => {
-            let range = if forecast.at_90 == forecast.at_10 {
-                forecast.at_50.to_string()
-            } else {
-                format!("{} ({} to {})", forecast.at_50, forecast.at_90, forecast.at_10)
-            };
-            format!(
-                "{free}, {range} after the kernel's own work {}, {}",
-                verdict.request.by.words(),
-                forecast.words()
-            )
-        }
+        (_, Some(forecast)) => format!(
+            "{free}, {} after the kernel's own work {}, {}",
+            forecast.range(),
+            verdict.request.by.words(),
+            forecast.words()
+        ),
         (_, None) => format!("{free}; what compaction or reclaim would make is unknown"),
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{events, host, page};
 use crate::serve::connections::Acceptor;
 use crate::serve::metrics::{Format, Scrape, Series};
-use crate::serve::publishing::Published;
+use crate::serve::publishing::{Caller, Published};
 use crate::serve::secure::Secured;
 
 /// The headers of every answer. The policy lets a page load nothing from other servers.
@@ -37,6 +37,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(in crate::serve) struct Shared {
     /// The last published state.
     pub(in crate::serve) published: watch::Receiver<Arc<Published>>,
+    /// Tells the sampling thread of new pages.
+    pub(in crate::serve) caller: Caller,
     /// Counts the connections.
     pub(in crate::serve) acceptor: Arc<Acceptor>,
     /// Who may ask; `None` if everybody may.
@@ -120,6 +122,7 @@ async fn stream(State(shared): State<Shared>) -> Response {
         let why = "As many pages are open as this server feeds; close some of them, or try again later\n";
         return (StatusCode::SERVICE_UNAVAILABLE, headers, why).into_response();
     };
+    shared.caller.page_opened();
     typed("text/event-stream", events::body(shared.published, seat))
 }
 
@@ -176,7 +179,8 @@ mod tests {
         let (_publisher, receiver) = watch::channel(published(&mut taking, 2));
         taking.take(sample(3, "Normal", 3));
         let acceptor = Arc::new(Acceptor::default());
-        let shared = Shared { published: receiver, acceptor, secured: None, only_loopback: true };
+        let caller = Caller::to_nobody();
+        let shared = Shared { published: receiver, caller, acceptor, secured: None, only_loopback: true };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let text = runtime.block_on(async {
             let answer = tokio::time::timeout(Duration::from_secs(5), history(State(shared))).await;

@@ -95,6 +95,11 @@ impl Acceptor {
         self.refused.load(Ordering::Relaxed)
     }
 
+    /// Returns true while a page is open.
+    pub(in crate::serve) fn has_pages(&self) -> bool {
+        self.streams.available_permits() < MOST_STREAMS
+    }
+
     /// Returns a seat for an event stream, if one is free.
     pub(in crate::serve) fn streaming(&self) -> Option<OwnedSemaphorePermit> {
         let seat = Arc::clone(&self.streams).try_acquire_owned().ok();

@@ -19,6 +19,8 @@ pub(super) const DRIFTS: &str = "the kernel's own, summed over its CPUs while th
 pub(super) const EXACT: &str = "exact";
 pub(super) const JUDGED: &str = "the lower bound of `freehold check`, as old as `freehold_verdict_age_seconds`; without root, \
      only the blocks that are free now are known";
+pub(super) const FORECAST: &str = "`docs/evidence/calibration.md` has how often such forecasts came true; as old as \
+     `freehold_verdict_age_seconds`";
 pub(super) const BY_AGE: &str = "as old as `freehold_map_age_seconds`";
 
 pub(super) const FREE: &str = "one reading serves all: `freehold_sensor_read_seconds_total`";

@@ -4,9 +4,12 @@ use super::metric::Metric;
 
 /// The metrics that a fleet is watched by: verdicts, pressure, what is free, rates that alerts and dashboards use, and whether the
 /// numbers can be believed. None has a label whose values grow with the machine.
-const DEFAULT: [&str; 29] = [
+const DEFAULT: [&str; 32] = [
     "freehold_verdict_blocks",
     "freehold_verdict_state",
+    "freehold_need_blocks",
+    "freehold_need_exit_code",
+    "freehold_need_probability",
     "freehold_verdict_age_seconds",
     "freehold_verdict_block_bytes",
     "freehold_vmstat_pgalloc_total",
@@ -39,7 +42,7 @@ const DEFAULT: [&str; 29] = [
 /// The series that a scrape gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Series {
-    /// What a fleet needs: at most 60.
+    /// What a fleet needs: at most 60 with two needs.
     Default,
     /// Everything, by zone, order and migratetype.
     All,

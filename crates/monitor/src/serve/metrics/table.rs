@@ -3,8 +3,8 @@
 use super::metric::Kind::{self, Counter, Gauge, Info};
 use super::metric::{Fill, Metric, Row};
 use super::phrases::{
-    BY_AGE, COUNTED, COUNTED_TYPES, DERIVED, DRIFTS, EXACT, FREE, JUDGED, KERNELS, MAP, NONE, SENSOR, SLOW,
-    TEXT, TYPES, ZONE, ZONE_ORDER, ZONE_TYPE, ZONEINFO,
+    BY_AGE, COUNTED, COUNTED_TYPES, DERIVED, DRIFTS, EXACT, FORECAST, FREE, JUDGED, KERNELS, MAP, NONE,
+    SENSOR, SLOW, TEXT, TYPES, ZONE, ZONE_ORDER, ZONE_TYPE, ZONEINFO,
 };
 use super::values;
 use crate::model::{RATED, Rated};
@@ -115,7 +115,7 @@ const OF_ZONES: [Row; 13] = [
 ];
 
 /// Metrics of what the machine can give: what alerts are built on.
-const OF_VERDICTS: [Row; 4] = [
+const OF_VERDICTS: [Row; 7] = [
     (
         ("freehold_verdict_blocks", Gauge, "blocks", &["size", "when"]),
         "Blocks of a size that requests can have now, after-compaction, after-reclaim of clean page cache, and after-reclaim-and-compaction.",
@@ -124,9 +124,27 @@ const OF_VERDICTS: [Row; 4] = [
     ),
     (
         ("freehold_verdict_state", Gauge, "bool", &["size", "state"]),
-        "Whether this is how one block of a size can be had: available-now, after-setup, after-compaction, after-reclaim, after-reclaim-and-compaction, undecided, not-before-freed or unknown.",
+        "Whether this is how the number of blocks that --need names can be had; absent without --need: available-now, after-setup, after-compaction, after-reclaim, after-reclaim-and-compaction, undecided, not-before-freed or unknown.",
         (MAP, JUDGED, SLOW),
         values::verdict_state,
+    ),
+    (
+        ("freehold_need_blocks", Gauge, "blocks", &["size"]),
+        "The number of blocks that --need names.",
+        ("`--need`", EXACT, NONE),
+        values::need_blocks,
+    ),
+    (
+        ("freehold_need_exit_code", Gauge, "code", &["size"]),
+        "The exit code of freehold check for the number of blocks that --need names: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
+        (MAP, FORECAST, SLOW),
+        values::need_exit_code,
+    ),
+    (
+        ("freehold_need_probability", Gauge, "ratio", &["size"]),
+        "The probability that a request gets the number of blocks that --need names; absent for blocks above the largest order.",
+        (MAP, FORECAST, SLOW),
+        values::need_probability,
     ),
     (
         ("freehold_verdict_age_seconds", Gauge, "seconds", &["size"]),

@@ -138,8 +138,33 @@ pub(super) fn verdict_blocks(scrape: &Scrape, rows: &mut Rows) {
 
 pub(super) fn verdict_state(scrape: &Scrape, rows: &mut Rows) {
     for verdict in &scrape.model().verdicts {
+        let Some(of_need) = verdict.state_of_need() else { continue };
         for state in State::ALL {
-            rows.whole(&[&verdict.size(), &state.name()], u64::from(verdict.state == state));
+            rows.whole(&[&verdict.size(), &state.name()], u64::from(of_need == state));
+        }
+    }
+}
+
+pub(super) fn need_blocks(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in &scrape.model().verdicts {
+        if let Some(blocks) = verdict.need {
+            rows.whole(&[&verdict.size()], blocks);
+        }
+    }
+}
+
+pub(super) fn need_exit_code(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in &scrape.model().verdicts {
+        if let Some(state) = verdict.state_of_need() {
+            rows.whole(&[&verdict.size()], u64::from(state.exit_code()));
+        }
+    }
+}
+
+pub(super) fn need_probability(scrape: &Scrape, rows: &mut Rows) {
+    for verdict in scrape.model().verdicts.iter().filter(|verdict| verdict.need.is_some()) {
+        if let Some(forecast) = verdict.forecast {
+            rows.real(&[&verdict.size()], forecast.probability);
         }
     }
 }

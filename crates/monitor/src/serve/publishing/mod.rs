@@ -7,4 +7,4 @@ mod sampling;
 mod thinned;
 
 pub(super) use published::{Published, Shown, Tally};
-pub(super) use sampling::{start, take};
+pub(super) use sampling::{Caller, SamplingPace, start, take};

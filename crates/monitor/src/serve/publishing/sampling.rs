@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::{Sample, Sampler};
 use tokio::sync::watch;
 
@@ -12,39 +13,90 @@ use super::published::{Published, Tally};
 use crate::series::Monitor;
 use crate::serve::error::ServeError;
 
+/// How often samples are taken.
+pub(in crate::serve) struct SamplingPace {
+    /// Time from one sample to the next while a page is open, or pageblocks have not been read once.
+    pub(in crate::serve) watched: Duration,
+    /// The same otherwise.
+    pub(in crate::serve) unwatched: Duration,
+    /// Returns true while a page is open.
+    pub(in crate::serve) is_watched: Box<dyn Fn() -> bool + Send>,
+}
+
+/// What the sampling thread is told.
+enum Call {
+    PageOpened,
+    Stop,
+}
+
+/// Tells the sampling thread of new pages.
+#[derive(Clone)]
+pub(in crate::serve) struct Caller(mpsc::Sender<Call>);
+
+impl Caller {
+    /// Makes the next sample due as soon as an open page wants it.
+    pub(in crate::serve) fn page_opened(&self) {
+        // A thread that has ended takes no samples.
+        let _ = self.0.send(Call::PageOpened);
+    }
+
+    /// Returns a caller that no thread listens to.
+    #[cfg(test)]
+    pub(in crate::serve) fn to_nobody() -> Self {
+        Self(mpsc::channel().0)
+    }
+}
+
 /// A running sampling thread. Dropping it ends the thread.
 pub(in crate::serve) struct Sampling {
     /// The last published state.
     pub(in crate::serve) published: watch::Receiver<Arc<Published>>,
-    stop: Option<mpsc::Sender<()>>,
+    caller: Caller,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Takes a first sample, then one every `interval` on a thread of its own.
+/// Takes a first sample, then others on a thread of its own.
 ///
 /// # Errors
 /// If the first sample fails.
-pub(in crate::serve) fn start(mut sampler: Sampler, interval: Duration) -> Result<Sampling, ServeError> {
-    let mut monitor = Monitor::new(sampler.machine().clone());
+pub(in crate::serve) fn start(
+    mut sampler: Sampler,
+    mut monitor: Monitor,
+    pace: SamplingPace,
+) -> Result<Sampling, ServeError> {
     let mut tally = Tally::default();
-    let interval_ms = interval.as_millis() as u64;
-    let first = take(&mut monitor, sampler.sample()?, &mut tally, interval_ms, None);
+    let interval_ms = pace.watched.as_millis() as u64;
+    let sample = sampler.sample()?;
+    let is_surveying = is_first_round(&sample);
+    let first = take(&mut monitor, sample, &mut tally, interval_ms, None);
     let (publisher, published) = watch::channel(Arc::new(first));
-    let (stop, stopped) = mpsc::channel();
-    let mut rounds = Rounds { sampler, monitor, publisher, tally, interval };
-    let thread = thread::Builder::new().name("sampling".to_owned()).spawn(move || rounds.run(&stopped));
+    let (caller, calls) = mpsc::channel();
+    let mut rounds = Rounds { sampler, monitor, publisher, tally, pace, is_surveying };
+    let thread = thread::Builder::new().name("sampling".to_owned()).spawn(move || rounds.run(&calls));
     let thread = thread.map_err(ServeError::Runtime)?;
-    Ok(Sampling { published, stop: Some(stop), thread: Some(thread) })
+    Ok(Sampling { published, caller: Caller(caller), thread: Some(thread) })
+}
+
+impl Sampling {
+    /// Returns what tells the thread of new pages.
+    pub(in crate::serve) fn caller(&self) -> Caller {
+        self.caller.clone()
+    }
 }
 
 impl Drop for Sampling {
     fn drop(&mut self) {
-        drop(self.stop.take());
+        let _ = self.caller.0.send(Call::Stop);
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has already printed why.
             let _ = thread.join();
         }
     }
+}
+
+/// Returns true if the pageblocks have not been read once.
+fn is_first_round(sample: &Sample) -> bool {
+    sample.pageblocks.as_ref().is_some_and(|surveyed| surveyed.first_round.is_some())
 }
 
 /// The state of the sampling thread.
@@ -53,26 +105,44 @@ struct Rounds {
     monitor: Monitor,
     publisher: watch::Sender<Arc<Published>>,
     tally: Tally,
-    interval: Duration,
+    pace: SamplingPace,
+    /// True while pageblocks have not been read once.
+    is_surveying: bool,
 }
 
 impl Rounds {
-    fn run(&mut self, stopped: &Receiver<()>) {
-        let mut due = Instant::now() + self.interval;
-        while stopped.recv_timeout(due.saturating_duration_since(Instant::now()))
-            == Err(RecvTimeoutError::Timeout)
-        {
-            self.round();
-            // Samples that were missed, because the machine slept or a sample took long, are
-            // not repeated.
-            due = (due + self.interval).max(Instant::now());
+    fn run(&mut self, calls: &Receiver<Call>) {
+        let mut last = Instant::now();
+        let mut due = last + self.interval();
+        loop {
+            match calls.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Ok(Call::PageOpened) => due = due.min(last + self.pace.watched),
+                Ok(Call::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    last = Instant::now();
+                    self.round();
+                    // Samples that were missed, because the machine slept or a sample took long, are
+                    // not repeated.
+                    due = (due + self.interval()).max(Instant::now());
+                }
+            }
         }
+    }
+
+    fn interval(&self) -> Duration {
+        let is_watched = self.is_surveying || (self.pace.is_watched)();
+        if is_watched { self.pace.watched } else { self.pace.unwatched }
     }
 
     fn round(&mut self) {
         let before = Arc::clone(&self.publisher.borrow());
+        self.sampler.set_pace(if (self.pace.is_watched)() { Pace::Watched } else { Pace::Served });
         let next = match self.sampler.sample() {
-            Ok(sample) => take(&mut self.monitor, sample, &mut self.tally, before.interval_ms, Some(&before)),
+            Ok(sample) => {
+                self.is_surveying = is_first_round(&sample);
+                let interval_ms = self.interval().as_millis() as u64;
+                take(&mut self.monitor, sample, &mut self.tally, interval_ms, Some(&before))
+            }
             Err(error) => {
                 self.tally.errors += 1;
                 before.failing(error.to_string(), self.tally)

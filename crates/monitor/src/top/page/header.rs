@@ -10,6 +10,7 @@ use crate::top::text::numbers::{bytes, clock, cost, interval, stretch};
 use crate::top::text::rows::{LABEL, Rows, both, fit, label, whole};
 use crate::top::theme::Theme;
 use crate::top::view::View;
+use crate::verdict::State;
 
 /// Draws the first line: the machine and the time.
 pub(super) fn title(rows: &mut Rows<'_>, model: &Model, view: &View) {
@@ -48,21 +49,20 @@ pub(super) fn verdict_rows(model: &Model, verdicts: usize) -> usize {
 /// Draws what the machine can give: the first `verdicts`, each with the one thing to do below it.
 pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, verdicts: usize) {
     for verdict in model.verdicts.iter().take(verdicts) {
-        let style = match verdict.state.exit_code() {
-            0 => Theme::chosen(),
-            _ => view.theme.alarm(),
+        let style = match verdict.state_of_need().map(State::exit_code) {
+            None | Some(0) => Theme::chosen(),
+            Some(_) => view.theme.alarm(),
         };
         let age_ms = verdict.age_ms(model.unix_ms);
         let age =
             if age_ms < 2000 { String::new() } else { format!(" ({} old)", stretch(age_ms as f64 / 1e3)) };
-        let (how, blocks) = verdict.sentence.split_once("; ").unwrap_or((&verdict.sentence, ""));
         let room = rows.width().saturating_sub(LABEL);
-        let how = fit(how, room);
-        let blocks = fit(&format!("; {blocks}"), room - how.chars().count());
+        let title = fit(&verdict.title, room);
+        let numbers = whole_numbers(&format!("; {}", verdict.numbers), room - title.chars().count());
         let pieces = [
             label("verdict", view.theme.label()),
-            Span::styled(how, style),
-            Span::raw(blocks),
+            Span::styled(title, style),
+            Span::raw(numbers),
             Span::styled(age, view.theme.faint()),
         ];
         let width = rows.width();
@@ -71,6 +71,13 @@ pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, verdicts
             rows.line(&Line::from(vec![label("", view.theme.label()), Span::raw(fit(action, room))]));
         }
     }
+}
+
+/// Returns the numbers that a line has room for: the text is cut before a comma or a bracket, never inside a number.
+fn whole_numbers(text: &str, room: usize) -> String {
+    let ends = text.match_indices([',', '(']).map(|(at, _)| at).chain([text.len()]);
+    let fitting = ends.filter(|&end| text[..end].trim_end().chars().count() <= room).last();
+    fitting.map_or_else(String::new, |end| text[..end].trim_end().to_owned())
 }
 
 /// Draws where the numbers come from, how exact they are and what they cost.
@@ -145,4 +152,19 @@ pub(super) fn hints(rows: &mut Rows<'_>, view: &View) {
         line.spans.pop();
     }
     rows.bar(&line, view.theme.bar());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_whole_or_not_at_all() {
+        let text = "; 9893 free now, 10818 (9895 to 11464) expected";
+        let cut = |room| whole_numbers(text, room);
+        assert_eq!(cut(47), text);
+        assert_eq!(cut(46), "; 9893 free now, 10818");
+        assert_eq!(cut(21), "; 9893 free now");
+        assert_eq!(cut(14), "");
+    }
 }

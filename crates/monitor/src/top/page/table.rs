@@ -34,6 +34,9 @@ const SIZE: usize = 5;
 const INDEX: usize = 9;
 const BAR: usize = 12;
 
+/// Counts by type that are so much older than the totals are dimmed, in milliseconds.
+const OLD_MS: u64 = 2000;
+
 /// The layout of the columns.
 struct Columns {
     types: Vec<KernelType>,
@@ -182,9 +185,11 @@ fn order_row(
     let shade = |count: u64| if count == 0 { theme.faint() } else { strong };
     let total = zone.free[order];
     line.push_span(Span::styled(columns.figures.count(total), shade(total.blocks)));
+    let is_old = model.sensor.types_age_ms.is_some_and(|age_ms| age_ms > OLD_MS);
     for kind in &columns.types {
         let count = zone.by_type.as_ref().map(|by_type| by_type[kind.index()][order]);
         line.push_span(match count {
+            Some(count) if is_old => Span::styled(columns.figures.count(count), theme.faint()),
             Some(count) => Span::styled(columns.figures.count(count), shade(count.blocks)),
             None => Span::styled(columns.figures.text("-"), theme.faint()),
         });

@@ -18,6 +18,7 @@ use crate::top::keys;
 use crate::top::page::draw;
 use crate::top::theme::Theme;
 use crate::top::view::{Effect, View};
+use crate::verdict::NeededBlocks;
 
 /// What `freehold top` reads, and how it starts.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct TopOptions {
     pub sensor: Choice,
     /// Time between samples, until a key changes it.
     pub interval: Duration,
+    /// The numbers of blocks that verdicts are about.
+    pub needs: Vec<NeededBlocks>,
     /// When to use colours.
     pub colour: Colour,
 }
@@ -107,7 +110,7 @@ impl Top {
     fn new(options: &TopOptions, term: &str) -> Result<Self, TopError> {
         let mut sampler = Sampler::open(&options.root, options.sensor)?;
         sampler.survey_pageblocks(Pace::Watched);
-        let mut monitor = Monitor::new(sampler.machine().clone());
+        let mut monitor = Monitor::new(sampler.machine().clone()).with_needs(options.needs.clone());
         let model = monitor.take(sampler.sample()?);
         let theme = Theme { colour: has_colours(options.colour, term) };
         let view = View { interval: options.interval, theme, ascii: !speaks_utf8(), ..View::default() };

@@ -33,6 +33,14 @@ impl Forecast {
         Self { by, probability: curve.probability(blocks), at_90, at_50, at_10, inputs }
     }
 
+    /// Returns the blocks that come, such as `520 (480 to 560)`: those with 50 %, and those with 90 % and 10 %.
+    pub(in crate::verdict) fn range(&self) -> String {
+        if self.at_90 == self.at_10 {
+            return self.at_50.to_string();
+        }
+        format!("{} ({} to {})", self.at_50, self.at_90, self.at_10)
+    }
+
     /// Returns the probability in words, such as `84 % likely`.
     pub(in crate::verdict) fn words(&self) -> String {
         match (self.probability * 100.0).round() {

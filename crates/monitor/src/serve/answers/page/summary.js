@@ -8,7 +8,7 @@ const EXACTNESS = {
   buddyinfo: "exact totals",
 };
 
-// What is no request's fault to wait for, and what nothing but freeing helps.
+// The colour of a state. Without a number that is needed there is none.
 const SEVERITY = { "available-now": "now", "not-before-freed": "never", unknown: "unknown" };
 
 /** The top lines. */
@@ -28,11 +28,11 @@ export function showSummary(model) {
 export function showVerdicts(model) {
   const list = document.getElementById("verdicts");
   list.replaceChildren(...model.verdicts.map((verdict) => {
-    const [how, blocks] = verdict.sentence.split("; ");
     const age = model.unix_ms - verdict.unix_ms + (verdict.survey_age_ms ?? 0);
     const old = age < 2000 ? "" : ` (up to ${duration(age / 1000)} old)`;
-    return element("li", { class: SEVERITY[verdict.state] ?? "later" },
-      element("strong", {}, how), element("span", {}, `${blocks ?? ""}${old}`),
+    const severity = verdict.need === null ? "plain" : SEVERITY[verdict.state] ?? "later";
+    return element("li", { class: severity },
+      element("strong", {}, verdict.title), element("span", {}, `${verdict.numbers}${old}`),
       ...(verdict.action ? [element("p", { class: "action" }, verdict.action)] : []));
   }));
 }
