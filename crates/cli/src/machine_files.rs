@@ -43,6 +43,18 @@ impl MachineFiles {
         Ok(Self::Root(only_machine_in(given).unwrap_or_else(|| given.to_owned())))
     }
 
+    /// Fails if a page size is given for this machine, which has its own.
+    pub(super) fn refuse_page_size(&self, page_size: Option<u64>) -> Result<(), Failure> {
+        match page_size {
+            Some(_) if self.root() == Path::new("/") => {
+                let what =
+                    anyhow!("--page-size is for copied files that do not say it; this machine's is known");
+                Err(Failure::new(Cause::Usage, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the folder that contains `proc`.
     pub(super) fn root(&self) -> &Path {
         match self {

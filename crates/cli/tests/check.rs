@@ -60,7 +60,11 @@ fn the_exit_code_is_the_verdict() {
             assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
         }
     };
-    answers("--order 0 --need 2000", 0, &["OK: 2000 x 4K: 2038 free now."]);
+    answers(
+        "--order 0 --need 2000",
+        0,
+        &["OK: 2000 x 4K: 2038 free now, 97 % likely for an allocation that may wait."],
+    );
     let compacts = "\nAction: freehold repair --need 2M=3 (compacts: 3 expected, 0 free now).\n";
     answers(
         "--need 3",
@@ -114,6 +118,9 @@ fn missing_nodes_and_zones_are_refused() {
         ran.fails(3, &[expected]);
     };
     refused("--node 1", "node 1 has no memory; only node 0 has");
+    refused("--zones dma", "--zones dma: this machine has no such zone with memory, only Normal");
+    refused("--by alloc --need 8M", "an allocation has at most 4M");
+    refused("--by range --need 64K", "--by range reads pageblocks, of 2M here");
     refused("--zone Movable", "no zone \"Movable\" has memory; the zones with memory are Normal");
     refused("--zone x\u{1b}[31m", "no zone \"x\\u{1b}[31m\" has memory");
     refused(
@@ -123,7 +130,7 @@ fn missing_nodes_and_zones_are_refused() {
     refused("--need 1K", "the nearest size is 4 KiB");
     refused(
         "--need 1G",
-        "1 GiB exceeds this machine's memory; the largest block that could lie in it has 16 MiB",
+        "1 GiB fits into no zone of this machine; the largest aligned block that does has 16 MiB",
     );
     let nodes = kernel("linux-7.3-cma-numa");
     check(Path::new(&nodes), "--node 7").fails(3, &["node 7 has no memory; nodes 0, 1 have"]);
@@ -260,7 +267,7 @@ fn orders_are_those_of_the_machine() {
     );
     let huge = check(Path::new(&large), "");
     assert!(huge.stdout.contains("OK: 1 x 32M: 7 free now"), "{}", huge.stdout);
-    check(Path::new(&large), "--order 18").fails(3, &["4 GiB exceeds this machine's memory"]);
+    check(Path::new(&large), "--order 18").fails(3, &["4 GiB fits into no zone of this machine"]);
     // Eight are free, one of them on the reserve for atomic requests.
     let there = check(Path::new(&large), "--order 11 --need 7 --json");
     assert_eq!(there.code, Some(0), "{}{}", there.stdout, there.stderr);

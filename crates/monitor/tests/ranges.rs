@@ -3,8 +3,8 @@
 use freehold::Migratetype;
 use freehold_linux::pageblocks::{Pageblock, PageblockMap, UnmovableKind, ZonePageblocks};
 use freehold_monitor::verdict::{
-    BlockRequest, Evidence, HolderKind, Mobility, Names, RangeRules, RangeState, Requester, State, Verdict,
-    judge,
+    BlockRequest, Evidence, HighestZone, HolderKind, Mobility, Names, RangeRules, RangeState, Requester,
+    State, Verdict, judge,
 };
 use freehold_trace::ZoneSnapshot;
 
@@ -90,6 +90,7 @@ fn request(blocks: u64) -> BlockRequest {
         node: None,
         allowed_nodes: None,
         zone: None,
+        highest: HighestZone::default(),
         by: Requester::default(),
     }
 }

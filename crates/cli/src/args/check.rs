@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use freehold::Order;
+use freehold_monitor::verdict::HighestZone;
 
 use super::common::parse_order;
 use super::monitor::{ROOT_OR_COPY, Sensing};
@@ -41,6 +42,9 @@ pub(crate) struct Check {
     /// Only memory of zones of this name, such as Normal.
     #[arg(long, value_name = "ZONE")]
     pub(crate) zone: Option<String>,
+    /// The zones that the request may use; by default kernel for alloc and atomic, otherwise user.
+    #[arg(long, value_enum, conflicts_with = "zone")]
+    pub(crate) zones: Option<ZonesChoice>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -69,6 +73,36 @@ pub(crate) enum By {
     Thp,
     /// `freehold repair`, and then hugetlb.
     Repair,
+    /// The kernel, which may wait (`GFP_KERNEL`); not calibrated.
+    Alloc,
+    /// The kernel, which may not wait (`GFP_ATOMIC`); not calibrated.
+    Atomic,
+    /// Contiguous ranges of whole pageblocks (`alloc_contig_pages`).
+    Range,
+}
+
+/// The zones that a request may use.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ZonesChoice {
+    /// All zones.
+    User,
+    /// All but `HighMem` and `Movable`.
+    Kernel,
+    /// `DMA32` and `DMA`.
+    Dma32,
+    /// `DMA`.
+    Dma,
+}
+
+impl From<ZonesChoice> for HighestZone {
+    fn from(choice: ZonesChoice) -> Self {
+        match choice {
+            ZonesChoice::User => Self::User,
+            ZonesChoice::Kernel => Self::Kernel,
+            ZonesChoice::Dma32 => Self::Dma32,
+            ZonesChoice::Dma => Self::Dma,
+        }
+    }
 }
 
 impl Check {

@@ -25,7 +25,7 @@ mod trace;
 
 pub(super) use analyze::Analyze;
 pub(super) use blame::Blame;
-pub(super) use check::{By, Check, GiveBack};
+pub(super) use check::{By, Check, GiveBack, ZonesChoice};
 pub(super) use cli::{Cli, Command, Dev, refuse};
 #[cfg(test)]
 pub(super) use common::NewTrace;

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use freehold_linux::pageblocks::pageblock_order_with;
 use freehold_linux::procfs::{Machine, read_zones};
-use freehold_monitor::verdict::{NeededBlocks, SizeText, order_of_size};
+use freehold_monitor::verdict::{NeededBlocks, SizeText, largest_range, order_of_size};
 
 use crate::args::{Need, NeedSource, Needs};
 use crate::exit::{Cause, Failure};
@@ -59,10 +59,9 @@ fn of_file(path: &Path) -> Result<Vec<Need>, Failure> {
 
 fn of_machine(need: Need, root: &Path, machine: &Machine) -> Result<NeededBlocks, Failure> {
     let page_bytes = machine.page_bytes.max(1);
-    let end_pfn = read_zones(root)?.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = need.size.unwrap_or_else(|| page_bytes << pageblock_order_with(root, Some(page_bytes)));
-    let order =
-        order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(|error| refused(error.into()))?;
+    let order = order_of_size(bytes, page_bytes, largest_range(&read_zones(root)?))
+        .map_err(|error| refused(error.into()))?;
     Ok(NeededBlocks { order, blocks: need.blocks, by: requester(None, root, bytes)? })
 }
 

@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use clap::ValueEnum;
 use freehold::Order;
 use freehold_linux::pageblocks::pageblock_order_with;
 use freehold_linux::procfs::{
     nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo, read_free_lists,
 };
-use freehold_monitor::verdict::{BlockRequest, order_of_size};
+use freehold_monitor::verdict::{
+    BlockRequest, HighestZone, Requester, SizeText, largest_range, order_of_size,
+};
 use freehold_trace::ZoneSnapshot;
 
-use crate::args::{By, Check, Need, Repair};
+use crate::args::{By, Check, Need, Repair, ZonesChoice};
 use crate::exit::{Cause, Failure};
 
 use super::requester::requester;
@@ -26,6 +29,7 @@ pub(super) struct BlockNeed {
     for_pid: Option<u32>,
     for_cgroup: Option<PathBuf>,
     zone: Option<String>,
+    zones: Option<ZonesChoice>,
     page_size: Option<u64>,
 }
 
@@ -39,6 +43,7 @@ impl From<&Check> for BlockNeed {
             for_pid: args.for_pid,
             for_cgroup: args.for_cgroup.clone(),
             zone: args.zone.clone(),
+            zones: args.zones,
             page_size: args.page_size,
         }
     }
@@ -55,6 +60,7 @@ impl From<&Repair> for BlockNeed {
             for_pid: None,
             for_cgroup: None,
             zone,
+            zones: None,
             page_size: None,
         }
     }
@@ -76,25 +82,50 @@ pub(super) fn request(
     }
     let (allowed, missing) = allowed_nodes(args, root)?;
     let page_bytes = args.page_size.or_else(|| page_bytes(root)).unwrap_or(4096);
-    let end_pfn = zones.iter().map(|zone| zone.start_pfn.saturating_add(zone.spanned)).max();
     let bytes = match args.order {
         Some(order) => page_bytes << order.get(),
         None => args.need.size.unwrap_or_else(|| page_bytes << pageblock_order_with(root, Some(page_bytes))),
     };
     refuse_cut_columns(root, bytes, page_bytes)?;
-    let order = order_of_size(bytes, page_bytes, end_pfn.unwrap_or(0)).map_err(refused)?;
+    let order = order_of_size(bytes, page_bytes, largest_range(zones)).map_err(refused)?;
+    let (contiguous, by) = kind(args.by, order, page_bytes, root)?;
+    let highest = args.zones.map(HighestZone::from).unwrap_or(match by {
+        Requester::Alloc | Requester::Atomic => HighestZone::Kernel,
+        _ => HighestZone::User,
+    });
     let request = BlockRequest {
         order,
         block_bytes: page_bytes << order,
-        contiguous: order > largest_order(root)?,
+        contiguous,
         blocks: args.need.blocks,
         node: args.node,
         allowed_nodes: allowed,
         zone: args.zone.clone(),
-        by: requester(args.by, root, page_bytes << order)?,
+        highest,
+        by,
     };
     place(&request, zones, args)?;
     Ok((request, missing))
+}
+
+/// Returns whether the request is for contiguous ranges, and who requests blocks of this order.
+fn kind(named: Option<By>, order: u8, page_bytes: u64, root: &Path) -> Result<(bool, Requester), Failure> {
+    let largest = largest_order(root)?;
+    let by = requester(named, root, page_bytes << order)?;
+    let size = |order: u8| SizeText(page_bytes << order).short();
+    let pageblock = pageblock_order_with(root, Some(page_bytes));
+    match (named, by) {
+        (Some(By::Alloc | By::Atomic), _) if order > largest => Err(refused(anyhow!(
+            "an allocation has at most {}, the largest block of the buddy allocator; --by range is for larger ones",
+            size(largest)
+        ))),
+        (_, Requester::Range) if order < pageblock => Err(refused(anyhow!(
+            "--by range reads pageblocks, of {} here; request ranges of at least that",
+            size(pageblock)
+        ))),
+        (_, Requester::Alloc) if order > largest => Ok((true, Requester::Range)),
+        (_, by) => Ok((order > largest || by == Requester::Range, by)),
+    }
 }
 
 /// Returns the nodes that the process or the cgroup of the arguments may use, and what could not be read of
@@ -173,6 +204,15 @@ fn place(request: &BlockRequest, zones: &[ZoneSnapshot], args: &BlockNeed) -> Re
         }));
     }
     let name = request.zone.as_deref().unwrap_or_default();
+    if let Some(choice) = args.zones.filter(|_| request.zone.is_none()) {
+        let here: BTreeSet<&str> = zones.iter().map(|zone| zone.name.as_str()).collect();
+        let here: Vec<_> = here.into_iter().collect();
+        let choice = choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        return Err(refused(anyhow!(
+            "--zones {choice}: this machine has no such zone with memory, only {}",
+            here.join(", ")
+        )));
+    }
     let elsewhere: BTreeSet<u32> =
         zones.iter().filter(|zone| zone.name.eq_ignore_ascii_case(name)).map(|zone| zone.node).collect();
     if let (Some(node), false) = (request.node, elsewhere.is_empty()) {

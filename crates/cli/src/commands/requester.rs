@@ -23,6 +23,9 @@ pub(super) fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result
     let huge = setting(root, "hpage_pmd_size").and_then(|bytes| bytes.parse::<u64>().ok());
     match by {
         Some(By::Repair) => Ok(Requester::Repair),
+        Some(By::Alloc) => Ok(Requester::Alloc),
+        Some(By::Atomic) => Ok(Requester::Atomic),
+        Some(By::Range) => Ok(Requester::Range),
         // A copy of a machine's files may lack the pools.
         Some(By::Hugetlb) if has_pool || pools.is_empty() => Ok(Requester::Hugetlb),
         Some(By::Hugetlb) => Err(refused(format!("--by hugetlb: the pools here are of {}", sizes(&pools)))),

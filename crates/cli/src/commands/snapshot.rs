@@ -31,6 +31,7 @@ pub(crate) fn run(args: &Snapshot) -> Result<(), Failure> {
         return Err(Failure::new(Cause::Usage, what));
     }
     let files = MachineFiles::open(&args.sensing.root)?;
+    files.refuse_page_size(args.page_size)?;
     let args = &args.below(files.root());
     match args.format {
         SnapshotFormat::Metrics => metrics(args),

@@ -57,6 +57,17 @@ impl Thresholds {
         }
     }
 
+    /// Returns the thresholds, each with the value of now.
+    pub(super) fn waiting(&self, model: &Model) -> String {
+        let each = self.wanted.iter().map(|(threshold, side)| {
+            let sign = if *side == Side::Above { '>' } else { '<' };
+            let now = threshold.quantity.measure(model, &self.zones);
+            let now = now.map_or("not known yet".to_owned(), |now| format!("{now} now"));
+            format!("{} {sign} {} ({now})", threshold.quantity, threshold.value)
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns for each threshold the measured value if it is passed, otherwise `None`. A verdict has
     /// with it the one thing to do.
     pub(super) fn passed<'m>(&'m self, model: &'m Model) -> impl Iterator<Item = Option<String>> + 'm {

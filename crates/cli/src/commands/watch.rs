@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
     let started = Instant::now();
     let mut true_since = None;
     let mut notes = Vec::new();
+    let mut has_begun = false;
     loop {
         let looked = Instant::now();
         let model = monitor.take(sampler.sample()?);
@@ -49,6 +50,9 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
         if !args.quiet && notes != model.notes {
             notes.clone_from(&model.notes);
             output::notes(&notes);
+        }
+        if !args.quiet && !std::mem::replace(&mut has_begun, true) {
+            output::note(&format!("freehold: waiting: {}", thresholds.waiting(&model)));
         }
         match reason(&thresholds, &model) {
             Some(reason) => {

@@ -1,6 +1,6 @@
 //! A difference as text of one screen.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::fmt;
 
 use super::change::{Change, Difference, TypeChange, ZoneChange};
@@ -58,10 +58,14 @@ impl Difference {
         if self.zones.iter().all(ZoneChange::is_same) {
             return "No difference in free memory.".to_owned();
         }
-        let how = match after - before {
-            change if change < -SAME_INDEX => "Less fragmented",
-            change if change > SAME_INDEX => "More fragmented",
-            _ => "Equally fragmented",
+        // The index falls, too, if only small blocks are used up: large blocks must agree with it.
+        let blocks = self.blocks.both().map_or(Ordering::Equal, |(before, after)| after.cmp(&before));
+        let how = match (after - before, blocks) {
+            (change, Ordering::Greater) if change < -SAME_INDEX => "Less fragmented",
+            (change, Ordering::Less) if change > SAME_INDEX => "More fragmented",
+            (change, _) if change.abs() <= SAME_INDEX => "Equally fragmented",
+            (change, _) if change < 0.0 => "Fewer small free blocks",
+            _ => "More small free blocks",
         };
         format!(
             "{how}: blocks of {size} (order {}) {}; unusable index {before:.3} -> {after:.3}; free pages {}.",

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::answer::{State, Verdict};
 use super::evidence::Evidence;
 use super::forecast::{Forecast, Requester};
-use super::request::BlockRequest;
+use super::request::{BlockRequest, HighestZone};
 use super::size::SizeText;
 use super::step::{RepairPlan, RepairStep};
 
@@ -110,6 +110,9 @@ fn repair(advice: &Advice<'_>, steps: &[RepairStep]) -> String {
 fn command(request: &BlockRequest) -> Option<String> {
     let mut command =
         format!("freehold repair --need {}={}", SizeText(request.block_bytes).short(), request.blocks);
+    if request.highest != HighestZone::User {
+        return None;
+    }
     let allowed = request.allowed_nodes.as_ref();
     let only = allowed.filter(|nodes| nodes.len() == 1).and_then(|nodes| nodes.first().copied());
     if let Some(node) = request.node.or(only) {

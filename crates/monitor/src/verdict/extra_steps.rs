@@ -153,7 +153,8 @@ fn after(
         // Free pages on lists that requests cannot use do not count, as in the supply.
         let kept = unusable_pages(evidence, zone, request);
         let usable = read.free.saturating_sub(kept).saturating_add(gained);
-        Some(then.min(allowed(read, request.order, usable, request.zone.is_some())).max(now))
+        let protection = request.protection(read, evidence.zones);
+        Some(then.min(allowed(read, request.order, usable, protection)).max(now))
     };
     verdict
         .zones

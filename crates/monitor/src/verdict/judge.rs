@@ -129,7 +129,8 @@ fn state(supply: &Supply, wanted: u64, nowhere: bool) -> State {
 }
 
 fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequest) -> ZoneSupply {
-    let (order, own) = (request.order, request.zone.is_some());
+    let order = request.order;
+    let protection = request.protection(zone, evidence.zones);
     let free = evidence.free_of(zone);
     let now = free.map_or(0, |free| free.blocks_from(usize::from(order)));
     let (unusable, unusable_pages) = free.map_or((0, 0), |free| unusable(free, order));
@@ -140,7 +141,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequ
         now,
         unusable,
         reserved_pages: free.and_then(|free| free.reserves),
-        allowed: allowed(zone, order, usable_pages, own),
+        allowed: allowed(zone, order, usable_pages, protection),
         ..ZoneSupply::default()
     };
     let Some(map) = evidence.map else { return supply };
@@ -170,7 +171,7 @@ fn zone_supply(evidence: &Evidence<'_>, zone: &ZoneSnapshot, request: &BlockRequ
     };
     supply.both = Some(promised(now, both(&blocks, Bound::Lower)));
     supply.both_at_most = Some(both(&emptied, Bound::Upper));
-    let allowed = |more: u64| allowed(zone, order, usable_pages.saturating_add(more), own);
+    let allowed = |more: u64| allowed(zone, order, usable_pages.saturating_add(more), protection);
     let (least, most) = predictor.returned_pages();
     supply.allowed_reclaimed = allowed(gained);
     (supply.allowed_compacted, supply.allowed_compacted_at_most) = (allowed(least), allowed(most));
@@ -198,6 +199,7 @@ mod tests {
     use super::super::evidence::Names;
     use super::super::forecast::Requester;
     use super::super::range_rules::RangeRules;
+    use super::super::request::HighestZone;
     use super::*;
 
     #[test]
@@ -276,6 +278,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            highest: HighestZone::default(),
             by: Requester::default(),
         };
         judge(&evidence, &request).supply

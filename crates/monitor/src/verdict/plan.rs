@@ -110,7 +110,7 @@ fn least_nodes(verdict: &Verdict) -> (Vec<u32>, u64) {
 mod tests {
     use super::super::answer::State;
     use super::super::forecast::Requester;
-    use super::super::request::BlockRequest;
+    use super::super::request::{BlockRequest, HighestZone};
     use super::super::supply::{Supply, ZoneSupply};
     use super::*;
 
@@ -126,6 +126,7 @@ mod tests {
                 node: None,
                 allowed_nodes: None,
                 zone: None,
+                highest: HighestZone::default(),
                 by: Requester::default(),
             },
             action: None,

@@ -121,14 +121,14 @@ pub fn judge_quick(
     request: &BlockRequest,
     tally: SampleTally,
 ) -> QuickVerdict {
-    let own = request.zone.is_some();
     let wanted = wanted_of(zones, request);
-    let room = wanted.clone().map(|zone| allowed(zone, request.order, zone.free, own)).sum();
+    let room = |zone: &ZoneSnapshot| allowed(zone, request.order, zone.free, request.protection(zone, zones));
     let listed = |zone: &ZoneSnapshot| {
         let blocks = free.iter().find(|free| free.node == zone.node && free.name == zone.name);
         let blocks = blocks.map_or(0, |free| free.blocks_from(usize::from(request.order)));
-        blocks.min(allowed(zone, request.order, zone.free, own))
+        blocks.min(room(zone))
     };
+    let room = wanted.clone().map(room).sum();
     let now = if request.contiguous {
         Estimate::new(tally.free, tally.sampled, tally.all)
     } else {
@@ -231,6 +231,7 @@ fn reason(
 #[cfg(test)]
 mod tests {
     use super::super::forecast::Requester;
+    use super::super::request::HighestZone;
     use super::*;
 
     fn random(state: &mut u64) -> u64 {
@@ -281,6 +282,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            highest: HighestZone::default(),
             by: Requester::default(),
         };
         let tally = SampleTally { all: 100, sampled: 50, free: 10, movable: 20 };

@@ -5,6 +5,7 @@ use freehold_linux::pageblocks::UnmovableKind;
 use super::answer::{State, Verdict};
 use super::doubt::Doubt;
 use super::evidence::Evidence;
+use super::forecast::Forecast;
 use super::holders::{Holder, HolderKind};
 use super::range_sentences;
 use super::reserves::reserves_sentence;
@@ -20,7 +21,9 @@ pub(super) fn reason(verdict: &Verdict, evidence: &Evidence<'_>) -> Vec<String> 
         return range_sentences::reason(verdict);
     }
     let mut reasons = vec![headline(verdict, evidence)];
-    if verdict.state != State::AvailableNow {
+    if verdict.state == State::AvailableNow {
+        reasons.extend(verdict.forecast.as_ref().map(how_many));
+    } else {
         what_keeps_it(verdict, evidence, &mut reasons);
     }
     kept_back(verdict, &mut reasons);
@@ -39,7 +42,10 @@ fn headline(verdict: &Verdict, evidence: &Evidence<'_>) -> String {
     }
     let free = format!("{}: {} free now", verdict.request.short(), verdict.supply.now);
     match (verdict.state, &verdict.forecast) {
-        (State::AvailableNow, _) => free,
+        (State::AvailableNow, Some(forecast)) => {
+            format!("{free}, {} {}", forecast.words(), verdict.request.by.words())
+        }
+        (State::AvailableNow, None) => free,
         (State::AfterSetup, _) => format!(
             "{free}; {} MiB of memory are not set up yet, which the kernel does for such a request",
             deferred_mib(evidence)
@@ -52,6 +58,14 @@ fn headline(verdict: &Verdict, evidence: &Evidence<'_>) -> String {
         ),
         (_, None) => format!("{free}; what compaction or reclaim would make is unknown"),
     }
+}
+
+/// Returns how many blocks a request could get.
+fn how_many(forecast: &Forecast) -> String {
+    format!(
+        "a request could get {} with 90 %, {} with 50 %, {} with 10 %",
+        forecast.at_90, forecast.at_50, forecast.at_10
+    )
 }
 
 /// Returns what `freehold repair` can reach: the bounds of its steps.

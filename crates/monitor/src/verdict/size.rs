@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use freehold_trace::ZoneSnapshot;
 use thiserror::Error;
 
 /// The largest order that a request may have: frame numbers have 52 bits at most.
@@ -23,26 +24,41 @@ pub enum SizeError {
         /// The size of a page.
         page_bytes: u64,
     },
-    /// It exceeds the memory of the machine.
+    /// It exceeds every zone of the machine.
     #[error(
-        "{} exceeds this machine's memory; the largest block that could lie in it has {}",
+        "{} fits into no zone of this machine; the largest aligned block that does has {}",
         SizeText(*.bytes),
         SizeText(*.most)
     )]
     Large {
         /// The requested amount.
         bytes: u64,
-        /// The largest size of a block that fits into the machine's memory.
+        /// The largest size of an aligned block that fits into a zone.
         most: u64,
     },
 }
 
-/// Returns the order of a block of `bytes` bytes on a machine whose frame numbers are below `end_pfn`.
+/// Returns the pages of the largest aligned block that fits into one of the zones.
+pub fn largest_range(zones: &[ZoneSnapshot]) -> u64 {
+    let of_zone = |zone: &ZoneSnapshot| {
+        let end = zone.start_pfn.saturating_add(zone.spanned);
+        let fits = |order: &u8| {
+            let pages = 1_u64 << order;
+            zone.start_pfn
+                .checked_next_multiple_of(pages)
+                .is_some_and(|start| start.saturating_add(pages) <= end)
+        };
+        (0..=MOST_ORDER).rev().find(fits).map_or(0, |order| 1 << order)
+    };
+    zones.iter().map(of_zone).max().unwrap_or(0)
+}
+
+/// Returns the order of a block of `bytes` bytes on a machine whose largest aligned block has `largest` pages.
 ///
 /// # Errors
 /// [`SizeError`] if no block has that size.
-pub fn order_of_size(bytes: u64, page_bytes: u64, end_pfn: u64) -> Result<u8, SizeError> {
-    let most = page_bytes << end_pfn.checked_ilog2().unwrap_or(0).min(MOST_ORDER.into());
+pub fn order_of_size(bytes: u64, page_bytes: u64, largest: u64) -> Result<u8, SizeError> {
+    let most = page_bytes << largest.checked_ilog2().unwrap_or(0).min(MOST_ORDER.into());
     if bytes > most {
         return Err(SizeError::Large { bytes, most });
     }
@@ -102,6 +118,16 @@ mod tests {
     }
 
     #[test]
+    fn a_block_lies_in_one_zone() {
+        let zone = |start_pfn, spanned| ZoneSnapshot { start_pfn, spanned, ..ZoneSnapshot::default() };
+        let gib = 1 << 18;
+        let zones = [zone(1, 4095), zone(4096, 4 * gib - 4096), zone(4 * gib, 20 * gib)];
+        assert_eq!(largest_range(&zones), 8 * gib, "16 would begin at 16 and end at 32");
+        assert_eq!(largest_range(&[zone(gib + 1, 3 * gib - 1)]), 2 * gib, "aligned in it");
+        assert_eq!(largest_range(&[]), 0);
+    }
+
+    #[test]
     fn short_sizes_are_those_of_options() {
         let short = [64 << 10, 2 << 20, 1 << 30, 1025].map(|bytes| SizeText(bytes).short());
         assert_eq!(short, ["64K", "2M", "1G", "1025"]);
@@ -119,7 +145,10 @@ mod tests {
                                         the nearest size is 4 KiB"
         ));
         assert!(said(4096, 16384).ends_with("is 16 KiB"));
-        assert!(said(8 << 30, 4096).contains("8 GiB exceeds") && said(8 << 30, 4096).ends_with("has 4 GiB"));
+        assert!(
+            said(8 << 30, 4096).contains("8 GiB fits into no zone")
+                && said(8 << 30, 4096).ends_with("has 4 GiB")
+        );
         assert!(order_of_size(u64::MAX, 4096, u64::MAX).is_err());
     }
 }

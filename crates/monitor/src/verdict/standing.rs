@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Names};
 use super::forecast::{Forecast, Requester};
 use super::judge::judge;
 use super::range_rules::RangeRules;
-use super::request::BlockRequest;
+use super::request::{BlockRequest, HighestZone};
 use super::size::SizeText;
 use super::supply::Supply;
 
@@ -103,6 +103,7 @@ pub fn standing(machine: &Machine, sample: &Sample, needs: &[NeededBlocks]) -> V
             node: None,
             allowed_nodes: None,
             zone: None,
+            highest: HighestZone::default(),
             by: need.map_or_else(Requester::default, |need| need.by),
         };
         let survey = Survey {

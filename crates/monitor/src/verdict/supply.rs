@@ -105,18 +105,16 @@ impl Supply {
 /// Returns how many blocks of `order` requests may take from `free` free pages while the zone keeps its
 /// reserve.
 ///
-/// The reserve is the low watermark, below which kswapd is woken, and the zone's lowmem reserve against
-/// requests that higher zones could serve. A request for this very zone (`own`) has no such reserve
-/// against it.
+/// The reserve is the low watermark, below which kswapd is woken, and the zone's lowmem reserve, `protection`, against
+/// requests that higher zones could serve.
 ///
 /// Linux counterpart: `__zone_watermark_ok`.
-pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, own: bool) -> u64 {
-    above(zone, zone.watermark_low.saturating_add(zone.boost), order, free, own)
+pub(super) fn allowed(zone: &ZoneSnapshot, order: u8, free: u64, protection: u64) -> u64 {
+    above(zone.watermark_low.saturating_add(zone.boost), order, free, protection)
 }
 
 /// Returns the same above another mark.
-pub(super) fn above(zone: &ZoneSnapshot, mark: u64, order: u8, free: u64, own: bool) -> u64 {
-    let protection = if own { 0 } else { zone.protection.iter().max().copied().unwrap_or(0) };
+pub(super) fn above(mark: u64, order: u8, free: u64, protection: u64) -> u64 {
     free.saturating_sub(mark.saturating_add(protection)) >> order
 }
 
@@ -194,12 +192,11 @@ mod tests {
 
     #[test]
     fn the_lowmem_reserve_is_against_requests_that_higher_zones_could_serve() {
-        let dma =
-            ZoneSnapshot { watermark_low: 43, protection: vec![0, 3018, 7114], ..ZoneSnapshot::default() };
-        assert_eq!(allowed(&dma, 0, 3840, false), 0);
-        assert_eq!(allowed(&dma, 0, 3840, true), 3797);
-        assert_eq!(allowed(&dma, 9, 3840, true), 7);
+        let dma = ZoneSnapshot { watermark_low: 43, ..ZoneSnapshot::default() };
+        assert_eq!(allowed(&dma, 0, 3840, 7114), 0);
+        assert_eq!(allowed(&dma, 0, 3840, 0), 3797);
+        assert_eq!(allowed(&dma, 9, 3840, 0), 7);
         let broken = ZoneSnapshot { watermark_low: u64::MAX, boost: 1, ..ZoneSnapshot::default() };
-        assert_eq!(allowed(&broken, 0, 3840, true), 0);
+        assert_eq!(allowed(&broken, 0, 3840, 0), 0);
     }
 }

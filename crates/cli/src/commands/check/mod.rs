@@ -43,6 +43,7 @@ pub(crate) fn run(args: &Check) -> ExitCode {
 
 fn check(args: &Check) -> Result<u8, Failure> {
     let files = MachineFiles::open(&args.sensing.root)?;
+    files.refuse_page_size(args.page_size)?;
     let args = &args.below(files.root());
     let root = files.root();
     let zones = read_zones(root)?;

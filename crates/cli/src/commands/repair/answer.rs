@@ -65,7 +65,7 @@ fn cannot(verdict: &Verdict) -> String {
 
 #[cfg(test)]
 mod tests {
-    use freehold_monitor::verdict::Requester;
+    use freehold_monitor::verdict::{HighestZone, Requester};
 
     use super::*;
 
@@ -79,6 +79,7 @@ mod tests {
             node: None,
             allowed_nodes: None,
             zone: None,
+            highest: HighestZone::default(),
             by: Requester::default(),
         };
         let answer = taken(&request, 1811, 1779);

@@ -17,7 +17,7 @@ pub(super) const DERIVED: &str =
 pub(super) const KERNELS: &str = "as the kernel reports it";
 pub(super) const DRIFTS: &str = "the kernel's own, summed over its CPUs while they count on";
 pub(super) const EXACT: &str = "exact";
-pub(super) const JUDGED: &str = "the lower bound of `freehold check`, as old as `freehold_verdict_age_seconds`; without root, \
+pub(super) const JUDGED: &str = "the lower bound of what `freehold repair` reaches, as old as `freehold_verdict_age_seconds`; without root, \
      only the blocks that are free now are known";
 pub(super) const FORECAST: &str = "`docs/evidence/calibration.md` has how often such forecasts came true; as old as \
      `freehold_verdict_age_seconds`";

@@ -65,10 +65,12 @@ impl Curve {
     pub(super) fn new(by: Requester, inputs: &ForecastInputs) -> Self {
         let coefficients = match by {
             Requester::Hugetlb | Requester::Alloc | Requester::Thp if inputs.all > CALIBRATED => LARGE,
-            Requester::Hugetlb | Requester::Alloc => HUGETLB,
+            Requester::Hugetlb | Requester::Alloc | Requester::Range => HUGETLB,
             Requester::Thp => THP,
             Requester::Repair => REPAIR,
-            Requester::ThpNoWait => Coefficients { now: 1.0, direct: 0.0, clean: 0.0, all: 0.0, ..THP },
+            Requester::ThpNoWait | Requester::Atomic => {
+                Coefficients { now: 1.0, direct: 0.0, clean: 0.0, all: 0.0, ..THP }
+            }
         };
         let all = inputs.dropped_at_most.max(inputs.swapped_at_most).max(inputs.clean_at_most);
         let outcomes = [
@@ -134,7 +136,9 @@ mod tests {
 
     #[test]
     fn more_blocks_are_never_more_likely() {
-        for by in [Requester::Hugetlb, Requester::Thp, Requester::ThpNoWait, Requester::Repair] {
+        for by in
+            [Requester::Hugetlb, Requester::Thp, Requester::ThpNoWait, Requester::Atomic, Requester::Repair]
+        {
             let curve = Curve::new(by, &inputs());
             let probabilities: Vec<_> = (0..=240).map(|blocks| curve.probability(blocks)).collect();
             assert!(probabilities.is_sorted_by(|more, less| more >= less), "{by:?}: {probabilities:?}");

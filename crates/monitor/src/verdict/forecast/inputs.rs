@@ -10,7 +10,7 @@ use super::super::predictor::{Predictor, as_read, without_clean_cache};
 use super::super::request::BlockRequest;
 use super::super::supply::{above, unusable};
 
-/// Numbers of blocks that a request could have after some work, above the min watermark.
+/// Numbers of blocks that a request could have after some work, above the requester's watermark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct ForecastInputs {
     /// Without work.
@@ -148,13 +148,13 @@ impl ZoneWork<'_> {
         self.within(free.saturating_add(elsewhere), self.predictor.then(now, &later, &done).max(now))
     }
 
-    /// Returns so many of the blocks as requests can take above the min watermark of `free` pages.
+    /// Returns so many of the blocks as the requester can take of `free` pages above its watermark.
     fn within(&self, free: u64, blocks: u64) -> u64 {
-        let mark = self.zone.watermark_min.saturating_add(self.zone.boost);
-        let own = self.request.zone.is_some();
+        let mark = self.request.by.mark(self.zone.watermark_min).saturating_add(self.zone.boost);
         let unusable = self.evidence.free_of(self.zone).map(|free| unusable(free, self.request.order));
         let (unusable_blocks, unusable_pages) = unusable.unwrap_or_default();
-        let room = above(self.zone, mark, self.request.order, free.saturating_sub(unusable_pages), own);
+        let protection = self.request.protection(self.zone, self.evidence.zones);
+        let room = above(mark, self.request.order, free.saturating_sub(unusable_pages), protection);
         blocks.saturating_sub(unusable_blocks).min(room)
     }
 }

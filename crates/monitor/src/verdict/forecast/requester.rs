@@ -17,9 +17,26 @@ pub enum Requester {
     Repair,
     /// An allocation of the kernel that may wait, such as `GFP_KERNEL`. It is not calibrated: it has the numbers of hugetlb.
     Alloc,
+    /// An allocation of the kernel that may not wait, such as `GFP_ATOMIC`: it gets what is free, also below the min watermark.
+    Atomic,
+    /// A request for contiguous ranges, such as `alloc_contig_pages`.
+    Range,
 }
 
 impl Requester {
+    /// Returns the watermark of this requester in a zone whose min watermark is `min`.
+    ///
+    /// Linux counterpart: `__zone_watermark_ok`, `ALLOC_MIN_RESERVE` and `ALLOC_NON_BLOCK`.
+    pub(in crate::verdict) const fn mark(self, min: u64) -> u64 {
+        match self {
+            Self::Atomic => {
+                let half = min - min / 2;
+                half - half / 4
+            }
+            _ => min,
+        }
+    }
+
     /// Returns the request in words, such as `for hugetlb`.
     pub(in crate::verdict) const fn words(self) -> &'static str {
         match self {
@@ -28,6 +45,8 @@ impl Requester {
             Self::ThpNoWait => "for transparent huge pages, whose faults do not wait (`defrag`)",
             Self::Repair => "after `freehold repair`",
             Self::Alloc => "for an allocation that may wait",
+            Self::Atomic => "for an allocation that may not wait",
+            Self::Range => "for contiguous ranges",
         }
     }
 }
