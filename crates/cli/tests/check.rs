@@ -382,3 +382,42 @@ fn quick_check_names_the_same_action() {
     }
     assert_eq!(quick_and_full(root.path(), "--need 90"), [serde_json::Value::Null, serde_json::Value::Null]);
 }
+
+#[test]
+fn needs_of_a_monitor_are_those_of_the_machine() {
+    let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
+    let snapshot = |words: &str| {
+        let mut command = freehold(["snapshot", "--format", "json", "--quiet", "--root"]);
+        command.arg(root.path()).args(words.split_ascii_whitespace());
+        finish(command)
+    };
+    let found = snapshot("--need 2M=8 --need 4K=1").ok();
+    let verdicts = &found.json()["verdicts"];
+    let shown = |at: usize| {
+        let verdict = &verdicts[at];
+        (verdict["title"].as_str().expect("a title").to_owned(), verdict["need"].as_u64())
+    };
+    assert_eq!(shown(0), ("CRITICAL: 8 x 2M, 1 % likely".to_owned(), Some(8)), "{verdicts}");
+    assert_eq!(shown(1), ("OK: 1 x 4K".to_owned(), Some(1)), "{verdicts}");
+    assert_eq!(verdicts[0]["numbers"], "0 free now, 5 (3 to 6) expected", "{verdicts}");
+    assert_eq!(found.stderr, "");
+    let file = root.path().join("needs");
+    fs::write(&file, "2M=8 # the pool\n4K=1\n").expect("a file");
+    let of_file = snapshot(&format!("--need @{}", file.display())).ok();
+    assert_eq!(of_file.json()["verdicts"][0]["title"], verdicts[0]["title"]);
+    for (words, expected) in [
+        ("--need 2M=8 --need 2M=9", "--need names 2M twice"),
+        ("--need 3M=1", "3 MiB is no power of two"),
+        ("--need @/nowhere", "--need @/nowhere: /nowhere cannot be read"),
+    ] {
+        snapshot(words).fails(64, &[expected]);
+    }
+    let mut text = freehold(["snapshot", "--need", "2M=1", "--root"]);
+    text.arg(root.path());
+    finish(text).fails(64, &["--need is for `--format json`"]);
+    let mut watch = freehold(["watch", "--quiet", "--timeout", "20", "--interval", "0.05", "--root"]);
+    watch.arg(root.path()).args(["--need", "2M=8"]);
+    let watched = finish(watch);
+    assert_eq!((watched.code, watched.stderr.as_str()), (Some(0), ""));
+    assert!(watched.stdout.starts_with("verdict = 2 > 1: Action: "), "{}", watched.stdout);
+}

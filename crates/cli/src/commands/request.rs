@@ -89,10 +89,7 @@ pub(super) fn request(
     refuse_cut_columns(root, bytes, page_bytes)?;
     let order = order_of_size(bytes, page_bytes, largest_range(zones)).map_err(refused)?;
     let (contiguous, by) = kind(args.by, order, page_bytes, root)?;
-    let highest = args.zones.map(HighestZone::from).unwrap_or(match by {
-        Requester::Alloc | Requester::Atomic => HighestZone::Kernel,
-        _ => HighestZone::User,
-    });
+    let highest = args.zones.map_or(by.highest_zone(), HighestZone::from);
     let request = BlockRequest {
         order,
         block_bytes: page_bytes << order,

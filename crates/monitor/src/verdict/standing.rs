@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Names};
 use super::forecast::{Forecast, Requester};
 use super::judge::judge;
 use super::range_rules::RangeRules;
-use super::request::{BlockRequest, HighestZone};
+use super::request::BlockRequest;
 use super::size::SizeText;
 use super::supply::Supply;
 
@@ -95,6 +95,7 @@ pub fn standing(machine: &Machine, sample: &Sample, needs: &[NeededBlocks]) -> V
     let largest = sample.free.zones.iter().map(|zone| zone.total.largest().get()).max().unwrap_or(0);
     let page_bytes = machine.page_bytes.max(1);
     let of = |(order, need): (u8, Option<NeededBlocks>)| {
+        let by = need.map_or_else(Requester::default, |need| need.by);
         let request = BlockRequest {
             order,
             block_bytes: page_bytes << order,
@@ -103,8 +104,8 @@ pub fn standing(machine: &Machine, sample: &Sample, needs: &[NeededBlocks]) -> V
             node: None,
             allowed_nodes: None,
             zone: None,
-            highest: HighestZone::default(),
-            by: need.map_or_else(Requester::default, |need| need.by),
+            highest: by.highest_zone(),
+            by,
         };
         let survey = Survey {
             is_running: sample.pageblocks.is_some() && surveyed.is_none(),

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::super::request::HighestZone;
+
 /// Who requests blocks. Each has its own watermark, and its own way to reclaim and compact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -34,6 +36,14 @@ impl Requester {
                 half - half / 4
             }
             _ => min,
+        }
+    }
+
+    /// Returns the highest zone that the requester may use, unless it is said otherwise.
+    pub const fn highest_zone(self) -> HighestZone {
+        match self {
+            Self::Alloc | Self::Atomic => HighestZone::Kernel,
+            _ => HighestZone::User,
         }
     }
 
