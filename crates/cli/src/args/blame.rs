@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use freehold::Order;
 
-use super::common::{parse_order, parse_seconds};
+use super::common::{parse_node, parse_order, parse_seconds};
 use super::monitor::Sensing;
 use super::need::parse_block_size;
 
@@ -41,7 +41,7 @@ pub(crate) struct Blame {
     #[arg(long, value_parser = parse_order, value_name = "N")]
     pub(crate) order: Option<Order>,
     /// Only memory of this NUMA node.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_node, value_name = "N")]
     pub(crate) node: Option<u32>,
     /// Only memory of zones of this name, such as Normal.
     #[arg(long, value_name = "ZONE")]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use freehold::Order;
 use freehold_monitor::verdict::HighestZone;
 
-use super::common::parse_order;
+use super::common::{parse_node, parse_order};
 use super::monitor::{ROOT_OR_COPY, Sensing};
 use super::need::Need;
 use super::page_size::parse_page_size;
@@ -21,7 +21,7 @@ used.";
 #[command(after_help = CHECK_CODES, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Check {
-    /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
+    /// The block size and number, such as 2M=500; 2M is one block of 2 MiB, and 500 are huge pages.
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
     pub(crate) need: Need,
     /// The block order, instead of the size: 9 is 2 MiB with pages of 4 KiB.
@@ -31,7 +31,7 @@ pub(crate) struct Check {
     #[arg(long, value_enum, conflicts_with = "quick")]
     pub(crate) by: Option<By>,
     /// Only memory of this NUMA node.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_node, value_name = "N")]
     pub(crate) node: Option<u32>,
     /// Only memory of nodes that this process may use (cpuset, memory policy).
     #[arg(long, value_name = "PID", conflicts_with = "for_cgroup")]

@@ -78,6 +78,10 @@ pub(super) fn parse_order(text: &str) -> Result<Order, String> {
     text.parse().ok().and_then(Order::new).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
 }
 
+pub(super) fn parse_node(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a node is a number, such as 0".to_owned())
+}
+
 pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let wrong = || "a number of seconds above 0, such as 5 or 0.5".to_owned();
     let seconds: f64 = text.parse().map_err(|_| wrong())?;

@@ -9,7 +9,7 @@ use freehold_linux::sensor::Choice;
 use freehold_monitor::threshold::Threshold;
 use freehold_monitor::top::{Colour, INTERVAL_SECONDS};
 
-use super::common::parse_seconds;
+use super::common::{parse_node, parse_seconds};
 use super::need::Needs;
 use super::page_size::parse_page_size;
 
@@ -51,6 +51,7 @@ impl From<SensorChoice> for Choice {
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = SNAPSHOT_HELP, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Snapshot {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
@@ -128,7 +129,7 @@ pub(crate) struct Watch {
     #[arg(long, value_name = "NAME")]
     pub(crate) zone: Option<String>,
     /// Only zones of this node.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_node, value_name = "N")]
     pub(crate) node: Option<u32>,
     /// Seconds between two samples, at least 0.01.
     #[arg(long, value_parser = parse_unseen_interval, value_name = "SECONDS", default_value = "1")]

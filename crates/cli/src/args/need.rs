@@ -1,5 +1,6 @@
 //! How many blocks of which size a user needs.
 
+use std::num::IntErrorKind;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -91,8 +92,11 @@ pub(super) fn parse_block_size(text: &str) -> Result<u64, String> {
 }
 
 fn parse_blocks(text: &str) -> Result<u64, String> {
-    let blocks = text.parse().ok().filter(|&blocks| blocks > 0);
-    blocks.ok_or_else(|| "a number of blocks above 0, such as 2M=500".to_owned())
+    let blocks: Result<u64, _> = text.parse();
+    if blocks.as_ref().is_err_and(|error| *error.kind() == IntErrorKind::PosOverflow) {
+        return Err("no machine has as many blocks".to_owned());
+    }
+    blocks.ok().filter(|&blocks| blocks > 0).ok_or("a number of blocks above 0, such as 2M=500".to_owned())
 }
 
 #[cfg(test)]

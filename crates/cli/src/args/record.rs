@@ -7,7 +7,7 @@ use freehold::Order;
 use freehold_linux::tracefs::EventGroup;
 use freehold_monitor::threshold::Threshold;
 
-use super::common::{NewTrace, parse_order, parse_seconds, parse_size};
+use super::common::{NewTrace, parse_node, parse_order, parse_seconds, parse_size};
 
 #[derive(Args, Debug)]
 #[command(after_help = RECORD_HELP)]
@@ -84,7 +84,7 @@ pub(crate) struct Triggers {
     #[arg(long, value_name = "NAME")]
     pub(crate) zone: Option<String>,
     /// For --until-above and --until-below: only zones of this node.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_node, value_name = "N")]
     pub(crate) node: Option<u32>,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::common::parse_time;
+use super::common::{parse_node, parse_time};
 use super::monitor::Sensing;
 use super::need::Need;
 
@@ -29,7 +29,7 @@ pub(crate) struct Repair {
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
     pub(crate) need: Need,
     /// Only memory of this NUMA node.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = parse_node, value_name = "N")]
     pub(crate) node: Option<u32>,
     /// Only zones of this name, such as Normal; compaction still covers whole nodes.
     #[arg(long, value_name = "ZONE")]

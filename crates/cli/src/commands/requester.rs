@@ -23,7 +23,6 @@ pub(super) fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result
     let huge = setting(root, "hpage_pmd_size").and_then(|bytes| bytes.parse::<u64>().ok());
     match by {
         Some(By::Repair) => Ok(Requester::Repair),
-        Some(By::Alloc) => Ok(Requester::Alloc),
         Some(By::Atomic) => Ok(Requester::Atomic),
         Some(By::Range) => Ok(Requester::Range),
         // A copy of a machine's files may lack the pools.
@@ -41,7 +40,7 @@ pub(super) fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result
             Ok(Requester::Hugetlb)
         }
         None if huge == Some(block_bytes) => Ok(faults(root)),
-        None => Ok(Requester::Alloc),
+        Some(By::Alloc) | None => Ok(Requester::Alloc),
     }
 }
 

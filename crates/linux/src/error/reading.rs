@@ -17,7 +17,7 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 #[non_exhaustive]
 pub enum Error {
     /// The kernel allows only root to read this.
-    #[error("{path} is open to root only. {}Run the same command as root to reach it", what_is_left(path))]
+    #[error("{path} {}", who_may(path))]
     NotRoot {
         /// The file or folder.
         path: PathBuf,
@@ -220,13 +220,16 @@ impl Error {
     }
 }
 
-/// Returns what a user without root's rights can still do.
-fn what_is_left(path: &Path) -> &'static str {
-    if path.starts_with("/sys/kernel") || path.ends_with("proc/pagetypeinfo") {
-        "Without root, texts of ftrace, trace-cmd and perf can still be imported, and free blocks read without \
-         their types. "
+/// Returns who may read a file, and what a user without these rights can still do.
+fn who_may(path: &Path) -> &'static str {
+    if rustix::process::geteuid().is_root() {
+        "cannot be read even by root: a container, a missing capability or a security module forbids it. Run the same \
+         command outside of the container"
+    } else if path.starts_with("/sys/kernel") {
+        "is open to root only. Without root, texts of ftrace, trace-cmd and perf can still be imported. Run the same \
+         command as root to reach it"
     } else {
-        ""
+        "is open to root only. Run the same command as root to reach it"
     }
 }
 

@@ -87,7 +87,9 @@ async fn run(options: ServeOptions, sampler: Sampler, tell: &mut dyn FnMut(&str)
     tokio::spawn(supervisor.keep_telling(sampling.published.clone(), longest));
     introduce(address, secured.as_deref(), tell);
     let notes = sampling.published.borrow().model.notes.clone();
-    notes.iter().for_each(|note| tell(note));
+    for note in &notes {
+        tell(note);
+    }
     let serving = acceptor.serve(listener, answers::router(shared), secured, signals.any());
     let open = match select(pin!(serving), pin!(pass_on(&mut messages, tell))).await {
         Either::Left((open, _)) => open,

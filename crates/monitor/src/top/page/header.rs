@@ -75,8 +75,8 @@ pub(super) fn verdicts(rows: &mut Rows<'_>, model: &Model, view: &View, verdicts
 
 /// Returns the numbers that a line has room for: the text is cut before a comma or a bracket, never inside a number.
 fn whole_numbers(text: &str, room: usize) -> String {
-    let ends = text.match_indices([',', '(']).map(|(at, _)| at).chain([text.len()]);
-    let fitting = ends.filter(|&end| text[..end].trim_end().chars().count() <= room).last();
+    let mut ends = text.match_indices([',', '(']).map(|(at, _)| at).chain([text.len()]);
+    let fitting = ends.rfind(|&end| text[..end].trim_end().chars().count() <= room);
     fitting.map_or_else(String::new, |end| text[..end].trim_end().to_owned())
 }
 
