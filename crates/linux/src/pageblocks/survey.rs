@@ -17,9 +17,9 @@ use crate::error::Error;
 /// The speed of a survey.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// For somebody who looks at it: 24 GiB first in three seconds, for a quarter of a processor, and then every three minutes.
+    /// For a view that is open: 24 GiB first in three seconds, for a quarter of a processor, and then every three minutes.
     Watched,
-    /// For a server that nobody looks at: 24 GiB first as fast, and then every 20 minutes.
+    /// For a server without an open page: 24 GiB first as fast, and then every 20 minutes.
     Served,
     /// For background use: 24 GiB first in two minutes, for half a percent of a processor, and then every 20.
     Unseen,
@@ -37,8 +37,8 @@ impl Pace {
         }
     }
 
-    /// Returns the pages per second of later rounds that are not hurried: a third of a percent of a processor where somebody
-    /// looks, otherwise a twentieth.
+    /// Returns the pages per second of later rounds that are not hurried: a third of a percent of a processor for an open view,
+    /// otherwise a twentieth.
     fn later_pages(self) -> f64 {
         match self {
             Self::Watched | Self::AtOnce => 32_000.0,

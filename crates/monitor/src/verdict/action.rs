@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::answer::{State, Verdict};
 use super::evidence::Evidence;
 use super::forecast::{Forecast, Requester};
-use super::request::{BlockRequest, HighestZone};
+use super::highest_zone::HighestZone;
+use super::request::BlockRequest;
 use super::size::SizeText;
 use super::step::{RepairPlan, RepairStep};
 

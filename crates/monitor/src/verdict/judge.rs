@@ -198,8 +198,8 @@ mod tests {
     use super::super::compaction::Mobility;
     use super::super::evidence::Names;
     use super::super::forecast::Requester;
+    use super::super::highest_zone::HighestZone;
     use super::super::range_rules::RangeRules;
-    use super::super::request::HighestZone;
     use super::*;
 
     #[test]

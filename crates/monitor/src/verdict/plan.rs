@@ -110,7 +110,8 @@ fn least_nodes(verdict: &Verdict) -> (Vec<u32>, u64) {
 mod tests {
     use super::super::answer::State;
     use super::super::forecast::Requester;
-    use super::super::request::{BlockRequest, HighestZone};
+    use super::super::highest_zone::HighestZone;
+    use super::super::request::BlockRequest;
     use super::super::supply::{Supply, ZoneSupply};
     use super::*;
 

@@ -231,7 +231,7 @@ fn reason(
 #[cfg(test)]
 mod tests {
     use super::super::forecast::Requester;
-    use super::super::request::HighestZone;
+    use super::super::highest_zone::HighestZone;
     use super::*;
 
     fn random(state: &mut u64) -> u64 {

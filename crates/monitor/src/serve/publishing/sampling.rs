@@ -23,7 +23,7 @@ pub(in crate::serve) struct SamplingPace {
     pub(in crate::serve) is_watched: Box<dyn Fn() -> bool + Send>,
 }
 
-/// What the sampling thread is told.
+/// A message to the sampling thread.
 enum Call {
     PageOpened,
     Stop,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::request::HighestZone;
+use super::super::highest_zone::HighestZone;
 
 /// Who requests blocks. Each has its own watermark, and its own way to reclaim and compact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
