@@ -1,4 +1,6 @@
 //! Reports of kernels, and what they must be explained by.
 
 mod kinds;
+mod rules;
 mod shared_cases;
+mod wrapped;

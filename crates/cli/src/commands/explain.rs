@@ -1,6 +1,6 @@
 //! `freehold explain`: why an allocation failed, by the kernel's own report.
 
-use std::io::{self, BufReader};
+use std::io;
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -10,9 +10,6 @@ use freehold_linux::{Excerpt, open_log};
 use crate::args::Explain;
 use crate::exit::{Cause, Failure};
 use crate::output;
-
-/// The bytes of the log that are read at a time.
-const BUFFER: usize = 1 << 16;
 
 pub(crate) fn run(args: &Explain) -> Result<(), Failure> {
     let log = read(&args.file)?;
@@ -30,7 +27,7 @@ fn read(file: &Path) -> Result<Log, Failure> {
         Failure::new(Cause::NoInput, anyhow::Error::new(error).context(context))
     };
     if file == Path::new("-") {
-        return Log::read(BufReader::with_capacity(BUFFER, io::stdin().lock())).map_err(failed);
+        return Log::read(io::stdin().lock()).map_err(failed);
     }
     let text = open_log(file).map_err(|error| Failure::new(Cause::NoInput, error))?;
     Log::read(text).map_err(failed)

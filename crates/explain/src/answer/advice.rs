@@ -50,6 +50,9 @@ fn in_deciding_zone(splat: &Splat, why: &Judged) -> String {
 /// Returns what to do.
 pub(super) fn action(splat: &Splat, why: &Judged) -> String {
     let raise = "raise vm.min_free_kbytes";
+    if let Some(action) = action_by_kind(splat, why) {
+        return action;
+    }
     match why.verdict.class {
         Some(Class::Fragmentation) if splat.kind == Kind::Cma => {
             "retry; find the users of pages in the CMA area (page_owner), and keep long pins out of it"
@@ -91,8 +94,48 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
         Some(Class::Size) => {
             "request less at once, or use vmalloc, CMA or hugetlb; the caller is at fault".to_owned()
         }
+        None if why.deciding().is_some() && !why.may_wait() => {
+            format!("{raise}, if this happens again: the request cannot wait for reclaim")
+        }
+        None if why.deciding().is_some() => {
+            "look at the report before this one, or at the next: the zones have \
+                                             recovered in this one"
+                .to_owned()
+        }
         None => "paste the whole report, from the line with `order` to `pages RAM`".to_owned(),
     }
+}
+
+/// Returns what to do about kinds of reports that do not follow from zones, and about a boost that alone is in the way.
+fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
+    let is_cma = splat.kind == Kind::Cma;
+    let without_boost = |zone: &&Finding| {
+        zone.is_allowed()
+            && zone.boost > 0
+            && zone.usable <= zone.threshold()
+            && zone.usable > zone.threshold() - zone.boost as i64
+    };
+    let text = match splat.kind {
+        Kind::HugePool => "request fewer huge pages (hugepages=, per node: hugepages=0:N,1:M), or add memory",
+        Kind::TopAllocators => "paste the report that the kernel printed before this list",
+        Kind::OrderWarning if why.verdict.class.is_none() => {
+            "report it with the whole stack to the owner of the caller"
+        }
+        Kind::Oom if splat.request.gfp.as_ref().is_some_and(|gfp| gfp.number == 0) => {
+            "look for a cgroup's OOM kill or a driver's message right before this one"
+        }
+        Kind::Slab if why.findings.is_empty() && why.verdict.class != Some(Class::CgroupLimit) => {
+            "look for `page allocation failure` before this line; harmless if it is rare and a network driver's"
+        }
+        Kind::Vmalloc if why.verdict.class == Some(Class::Fragmentation) && why.order > Some(0) => {
+            "harmless: vmalloc tries again with single pages"
+        }
+        _ if !is_cma && why.findings.iter().any(|zone| without_boost(&zone)) => {
+            "set vm.watermark_boost_factor to 0: without the temporary boost of the mark the request fits"
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
 }
 
 fn reserve_action(splat: &Splat, why: &Judged) -> String {

@@ -1,5 +1,7 @@
 //! The first two lines: the class, and the numbers that it rests on.
 
+use super::numbers::numbers;
+use super::other_kinds;
 use super::size::{kb, name, order_kb};
 use crate::reason::{Class, Finding, Judged, Reserve, ZoneReason};
 use crate::report::{Kind, Splat};
@@ -10,13 +12,31 @@ pub(super) fn headline(splat: &Splat, why: &Judged) -> String {
         Some(Class::CgroupLimit) => cgroup(splat),
         Some(Class::AddressSpace) => address_space(splat),
         Some(Class::Size) => size(splat, why),
+        Some(Class::Shortage) if splat.kind == Kind::HugePool => other_kinds::huge_pool(splat),
+        Some(Class::Shortage) if splat.kind == Kind::Slab && why.findings.is_empty() => {
+            other_kinds::slab(splat, why)
+        }
+        Some(Class::Shortage) if splat.kind == Kind::Stall && why.findings.is_empty() => {
+            format!(
+                "Shortage: the request waits for reclaim, which frees too few pages{}.",
+                other_kinds::waited(splat)
+            )
+        }
         Some(Class::NodePolicy) => node_policy(splat, why),
         Some(Class::Shortage | Class::Fragmentation) if splat.kind == Kind::Cma => contiguous(splat),
         Some(class) => match why.deciding() {
             Some(zone) => by_zone(class, zone, why),
+            None if class == Class::Lowmem => {
+                let highest = why.highest.name();
+                let free = why.findings.iter().fold(0_u64, |sum, zone| sum.saturating_add(zone.free));
+                let free = kb(free, why);
+                format!(
+                    "Lowmem: the flags allow no zone above {highest}, and there is no memory. The {free} elsewhere are of no use."
+                )
+            }
             None => format!("{}: no zone that the request may use is in the text.", title(class)),
         },
-        None => undecided(splat, why),
+        None => other_kinds::undecided(splat, why),
     }
 }
 
@@ -36,8 +56,12 @@ fn by_zone(class: Class, zone: &Finding, why: &Judged) -> String {
                 None => "it has no free block".to_owned(),
             };
             let request = why.request_kib().unwrap_or(0);
+            let outside = match zone.reason {
+                ZoneReason::OnlyIn(reserve) => format!(" outside of {}", reserve.name()),
+                _ => String::new(),
+            };
             format!(
-                "{title}: {} has no free block of {request} kB or more; {largest}. {numbers}.",
+                "{title}: {} has no free block of {request} kB or more{outside}; {largest}. {numbers}.",
                 name(zone, why)
             )
         }
@@ -100,25 +124,13 @@ fn reserve(title: &str, zone: &Finding, why: &Judged) -> String {
     }
 }
 
-/// Returns what a zone has and what the request needs.
-fn numbers(zone: &Finding, why: &Judged) -> String {
-    let available = kb(zone.usable.max(0) as u64, why);
-    let threshold = kb(zone.threshold().max(0) as u64, why);
-    let spare = zone.usable - zone.threshold();
-    if spare <= 0 {
-        let short = kb(spare.unsigned_abs().max(1), why);
+fn cgroup(splat: &Splat) -> String {
+    if let Some(cache) = splat.cache.as_deref() {
         return format!(
-            "{} has {available} available, needs more than {threshold}: short by {short}",
-            name(zone, why)
+            "Cgroup limit: the slab cache {} belongs to a cgroup, whose kernel memory is at its limit.",
+            cache.split('(').next().unwrap_or(cache)
         );
     }
-    let low = zone.low.saturating_add(zone.lowmem_reserve);
-    let below_low =
-        if zone.usable <= low as i64 { format!(", is below low {}", kb(low, why)) } else { String::new() };
-    format!("{} has {available} available, needs {threshold}{below_low}", name(zone, why))
-}
-
-fn cgroup(splat: &Splat) -> String {
     let path = splat.cgroup.path.as_deref().unwrap_or("that is not named");
     let limit = match (splat.cgroup.usage_kib, splat.cgroup.limit_kib) {
         (Some(usage), Some(limit)) => format!(" Usage {usage} kB, limit {limit} kB."),
@@ -148,8 +160,12 @@ fn size(splat: &Splat, why: &Judged) -> String {
             rows - 1,
             order_kb((rows - 1) as u8, why)
         ),
-        _ => "Size no zone can have: the caller requested an order above the kernel's largest. The warning names \
-              the caller in its stack."
+        _ if splat.function.as_deref().is_some_and(|function| !function.contains("alloc_")) => format!(
+            "Size no zone can have: the caller requested more bytes than {} gives.",
+            splat.function.as_deref().unwrap_or("kmalloc")
+        ),
+        _ => "Size no zone can have: the caller requested an order above the kernel's largest. The request's size \
+              comes from the caller, so free memory does not matter."
             .to_owned(),
     }
 }
@@ -162,7 +178,20 @@ fn node_policy(splat: &Splat, why: &Judged) -> String {
     let other = why.findings.iter().find(fits);
     let other =
         other.map_or(String::new(), |zone| format!(" {} has {} free.", name(zone, why), kb(zone.free, why)));
-    format!("Node policy: the cpuset or memory policy allows {nodes} alone, and no zone there fits.{other}")
+    let is_high =
+        |zone: &&Finding| zone.reason == ZoneReason::HigherZone && zone.if_allowed == ZoneReason::Fits;
+    let high = why.findings.iter().find(is_high).filter(|_| other.is_empty());
+    let high = high.map_or(String::new(), |zone| {
+        format!(
+            " {} has {} free, but the flags allow no zone above {}.",
+            name(zone, why),
+            kb(zone.free, why),
+            why.highest.name()
+        )
+    });
+    format!(
+        "Node policy: the cpuset or memory policy allows {nodes} alone, and no zone there fits.{other}{high}"
+    )
 }
 
 fn contiguous(splat: &Splat) -> String {
@@ -174,26 +203,5 @@ fn contiguous(splat: &Splat) -> String {
         _ => format!(
             "Fragmentation: a CMA range{pages} has pages in use that the kernel could not migrate (PFNs busy)."
         ),
-    }
-}
-
-fn undecided(splat: &Splat, why: &Judged) -> String {
-    if splat.request.is_by_hand {
-        return "Undecided: the administrator requested this OOM kill (SysRq f), so no allocation failed."
-            .to_owned();
-    }
-    if let Some(pool) = &splat.pool {
-        let (got, wanted, size) = (pool.got, pool.wanted, &pool.page_size);
-        return format!(
-            "Undecided: the pool has {got} of {wanted} requested huge pages of {size}. The line names no zone."
-        );
-    }
-    match why.deciding() {
-        Some(zone) => format!(
-            "Undecided: by the printed numbers the request fits. {}. Memory may have been freed before the kernel \
-             printed this.",
-            numbers(zone, why)
-        ),
-        None => format!("Undecided: this {} lacks the lines that decide.", splat.kind.name()),
     }
 }

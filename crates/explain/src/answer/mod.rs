@@ -6,6 +6,9 @@ mod advice;
 mod headline;
 mod json;
 mod kinds;
+mod memory_use;
+mod numbers;
+mod other_kinds;
 mod size;
 mod wrap;
 mod zones;
@@ -31,8 +34,9 @@ pub struct Answer<'l> {
 impl<'l> Answer<'l> {
     /// Explains the newest report. Returns `None` if the log has none.
     pub fn new(log: &'l Log) -> Option<Self> {
-        // A list of allocators stands behind the report that it belongs to.
-        let newest = |&&Seen { kind, .. }: &&Seen| kind != Kind::TopAllocators;
+        // These stand behind the report that they belong to.
+        let follows = [Kind::TopAllocators, Kind::Slab, Kind::MemInfo];
+        let newest = |&&Seen { kind, .. }: &&Seen| !follows.contains(&kind);
         let seen = log.seen.iter().rev().find(newest).or(log.seen.last())?;
         Some(Self::of(&log.seen, &seen.newest))
     }
@@ -89,13 +93,17 @@ impl<'l> Answer<'l> {
         };
         push(&mut lines, "Request: ", self.request_line());
         for zone in zones::zone_lines(&self.why) {
-            lines.push(wrap::cut(format!("  {zone}")));
+            lines.append(&mut wrap::indented(&zone));
         }
-        for allocator in self.splat.top.iter().take(3) {
-            lines.push(wrap::cut(format!("  top allocator: {allocator}")));
+        for top in self.splat.top.iter().take(if self.splat.kind == Kind::TopAllocators { 8 } else { 3 }) {
+            let line = format!("  top allocator: {} in {} pieces, {}", top.size, top.pieces, top.code);
+            lines.push(wrap::cut(line));
         }
         if let Some(text) = advice::reclaimable(self.splat, &self.why) {
             push(&mut lines, "Reclaimable: ", text);
+        }
+        if let Some(text) = memory_use::memory_use(self.splat, &self.why) {
+            push(&mut lines, "Memory: ", text);
         }
         push(&mut lines, "Action: ", advice::action(self.splat, &self.why));
         push(&mut lines, "Certainty: ", advice::certainty(self.splat, &self.why, &self.check));
@@ -122,16 +130,20 @@ impl<'l> Answer<'l> {
             parts.push(format!("order {order} ({kib} kB)"));
         }
         if let Some(gfp) = &splat.request.gfp {
-            let names = gfp.names.as_deref().map_or_else(|| format!("mode {:#x}", gfp.number), str::to_owned);
+            let names = gfp.names.as_deref().filter(|names| !names.is_empty());
+            let names = names.map_or_else(|| format!("mode {:#x}", gfp.number), str::to_owned);
             let wait = if self.why.may_wait() { "" } else { ", cannot wait" };
-            parts.push(format!("{names}{wait}, zones up to {}", self.why.highest.name()));
+            let zones = format!("{wait}, zones up to {}", self.why.highest.name());
+            parts.push(if gfp.number == 0 { names } else { names + &zones });
         }
+        parts.extend(splat.stalled_ms.map(|ms| format!("waited {ms} ms")));
         let cache = splat.cache.as_deref().map(|cache| format!("cache {cache}"));
         let task = splat.request.task.as_deref().map(|task| format!("by {task}"));
+        let code = splat.caller.as_deref().map(|caller| format!("called from {caller}"));
         let killed = splat.killed.as_deref().map(|task| format!("killed {task}"));
         let release = splat.release.as_ref().map(|release| format!("Linux {release}"));
         let time = splat.time.as_deref().map(|time| format!("at {time}"));
-        parts.extend([cache, task, killed, release, time].into_iter().flatten());
+        parts.extend([cache, task, code, killed, release, time].into_iter().flatten());
         if self.why.page_kib != 4 {
             parts.push(format!("pages of {} KiB", self.why.page_kib));
         }

@@ -23,6 +23,18 @@ pub(super) fn wrapped(label: &str, text: &str) -> Vec<String> {
     lines
 }
 
+/// Returns a text as lines that are all indented.
+pub(super) fn indented(text: &str) -> Vec<String> {
+    // The blanks that a label leaves are part of the columns.
+    let lines = wrapped("-", text);
+    lines
+        .iter()
+        .enumerate()
+        .map(|(number, line)| if number == 0 { format!(" {}", &line[1..]) } else { format!("  {line}") })
+        .map(cut)
+        .collect()
+}
+
 /// Returns a line, its end replaced by `…` if it is too long.
 pub(super) fn cut(line: String) -> String {
     if line.chars().count() <= COLUMNS {

@@ -43,11 +43,7 @@ fn reason(zone: &Finding, why: &Judged) -> String {
         ZoneReason::Fits => {
             let low = zone.low.saturating_add(zone.lowmem_reserve);
             let below = if zone.usable <= low as i64 { format!(", below low {low}") } else { String::new() };
-            format!(
-                "fits by these numbers: {} pages available, needs more than {}{below}",
-                zone.usable,
-                mark(zone)
-            )
+            format!("fits: {} pages available, needs more than {}{below}", zone.usable, mark(zone))
         }
         ZoneReason::Short { by } => {
             let available = zone.usable.max(0);
@@ -83,10 +79,11 @@ fn reason(zone: &Finding, why: &Judged) -> String {
 fn mark(zone: &Finding) -> String {
     let total = zone.threshold();
     let lowered = zone.min < zone.printed_min;
+    let boost = if zone.boost > 0 { format!(", boost {} in it", zone.boost) } else { String::new() };
     match (zone.lowmem_reserve, lowered) {
-        (0, false) => format!("{total} (min)"),
-        (0, true) => format!("{total} (min {} lowered)", zone.printed_min),
-        (reserve, false) => format!("{total} (min {} + lowmem_reserve {reserve})", zone.min),
-        (reserve, true) => format!("{total} (lowered min {} + lowmem_reserve {reserve})", zone.min),
+        (0, false) => format!("{total} (min{boost})"),
+        (0, true) => format!("{total} (min {} lowered{boost})", zone.printed_min),
+        (reserve, false) => format!("{total} (min {}{boost} + lowmem_reserve {reserve})", zone.min),
+        (reserve, true) => format!("{total} (lowered min {}{boost} + lowmem_reserve {reserve})", zone.min),
     }
 }

@@ -84,9 +84,15 @@ impl Verdict {
 /// Classes what zones answered.
 pub(crate) fn by_zones(found: &[Finding]) -> Verdict {
     let allowed = || found.iter().enumerate().filter(|(_, zone)| zone.is_allowed());
-    if allowed().next().is_none() && found.iter().any(is_closed_fit) {
-        // The nodes that the request may use are not in the text.
-        return Verdict::new(Class::NodePolicy, Sure::Likely);
+    if allowed().next().is_none() {
+        if found.iter().any(is_closed_fit) {
+            // The nodes that the request may use are not in the text.
+            return Verdict::new(Class::NodePolicy, Sure::Likely);
+        }
+        if found.iter().any(|zone| zone.reason == ZoneReason::HigherZone) {
+            // The zones that the flags allow have no memory.
+            return Verdict::new(Class::Lowmem, Sure::Certain);
+        }
     }
     if allowed().all(|(_, zone)| zone.reason == ZoneReason::Unknown) {
         return Verdict::UNDECIDED;
@@ -139,7 +145,7 @@ fn without_a_fit(found: &[Finding]) -> Verdict {
     let deciding = found.iter().enumerate().filter(|(_, zone)| blocked(zone));
     let deciding = deciding.max_by_key(|(_, zone)| (counts(zone), zone.kind, zone.size));
     if let Some((at, zone)) = deciding {
-        let class = if zone.reason == ZoneReason::NoBlock { Class::Fragmentation } else { Class::Reserve };
+        let class = if zone.is_fragmented() { Class::Fragmentation } else { Class::Reserve };
         let sure = if counts(zone) { Sure::Certain } else { Sure::Likely };
         return Verdict::at(class, sure, at);
     }

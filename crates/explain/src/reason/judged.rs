@@ -95,9 +95,15 @@ fn rule_of(splat: &Splat, version: Option<(u32, u32)>) -> Rule {
     }
 }
 
-/// Returns the size of a page, which is the first size of a list of blocks. Units: KiB.
+/// Returns the size of a page, which is the first size of a list of blocks. Without a list, free pages and free KiB tell it.
+/// Units: KiB.
 fn page_kib(splat: &Splat) -> u64 {
-    splat.zones.iter().find_map(|zone| zone.blocks.as_ref()).map_or(4, |blocks| blocks.page_kib)
+    if let Some(blocks) = splat.zones.iter().find_map(|zone| zone.blocks.as_ref()) {
+        return blocks.page_kib;
+    }
+    let kib = splat.zones.iter().filter_map(|zone| zone.free_kib).fold(0, u64::saturating_add);
+    let pages = splat.totals.get("free:").unwrap_or(0).max(1);
+    [64, 16].into_iter().find(|&size| kib.abs_diff(pages.saturating_mul(size)) < kib / 8).unwrap_or(4)
 }
 
 fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> Verdict {
@@ -117,6 +123,13 @@ fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> 
             Verdict::new(Class::Size, Sure::Likely)
         }
         Kind::OrderWarning | Kind::TopAllocators => Verdict::UNDECIDED,
+        // A pool that the kernel command line requests is filled before memory can be fragmented.
+        Kind::HugePool => Verdict::new(Class::Shortage, Sure::Likely),
+        Kind::Slab if is_of_cgroup(splat) => Verdict::new(Class::CgroupLimit, Sure::Likely),
+        Kind::Slab | Kind::Stall if splat.zones.is_empty() && splat.request.order == Some(0) => {
+            Verdict::new(Class::Shortage, Sure::Likely)
+        }
+        Kind::Oom if splat.request.gfp.as_ref().is_some_and(|gfp| gfp.number == 0) => Verdict::UNDECIDED,
         _ if splat.request.is_by_hand => Verdict::UNDECIDED,
         Kind::OomNodes => named_nodes(splat, by_zones(findings)),
         Kind::MemInfo => without_request(findings),
@@ -128,10 +141,16 @@ fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> 
     }
 }
 
+/// Returns true for a cache of a cgroup, which kernels 3.8 to 5.8 name `kmalloc-64(12:group)`.
+fn is_of_cgroup(splat: &Splat) -> bool {
+    let rest = splat.cache.as_deref().and_then(|cache| cache.split_once('(')).map_or("", |(_, rest)| rest);
+    rest.split_once(':').is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+}
+
 /// Classes an OOM kill for some nodes, whose limit the kernel itself names.
 fn named_nodes(splat: &Splat, by_zones: Verdict) -> Verdict {
     let leaves_out = splat.zones.iter().any(|zone| !splat.request.may_use_node(zone.node));
-    if leaves_out || by_zones.class.is_none() {
+    if leaves_out || by_zones.class.is_none() || by_zones.zone.is_none() {
         Verdict::new(Class::NodePolicy, Sure::Certain)
     } else {
         by_zones
@@ -162,5 +181,14 @@ fn warns_of_order(function: Option<&str>, version: Option<(u32, u32)>) -> bool {
     if function.contains("slowpath") {
         return version.is_some_and(|version| version < (4, 20));
     }
-    function.starts_with("__alloc_pages") || function.starts_with("__alloc_frozen_pages")
+    let starts = [
+        "__alloc_pages",
+        "__alloc_frozen_pages",
+        "kvmalloc",
+        "__kvmalloc",
+        "kmalloc",
+        "__kmalloc",
+        "___kmalloc",
+    ];
+    starts.iter().any(|start| function.starts_with(start))
 }

@@ -59,6 +59,8 @@ pub(crate) struct Finding {
     pub(crate) printed_min: u64,
     /// The min mark with the request's rights.
     pub(crate) min: u64,
+    /// The part of the min mark that is a temporary boost.
+    pub(crate) boost: u64,
     /// What the zone keeps for requests that could not use a higher zone.
     pub(crate) lowmem_reserve: u64,
     /// Free pages that the request may count: without all but one page of its own block, and without reserves.
@@ -72,6 +74,8 @@ pub(crate) struct Finding {
     /// The most that this reserve may hold, where the kernel prints no number and there are such blocks.
     pub(crate) hidden_highatomic: Option<u64>,
     pub(crate) size: u64,
+    /// Pages in blocks that are large enough and that the request may not use.
+    pub(crate) in_closed_blocks: u64,
     /// The largest order with a block that the request may use.
     pub(crate) largest: Option<u8>,
     /// Linux's fragmentation index of the order, in thousandths.
@@ -106,6 +110,7 @@ impl Finding {
             low: pages(zone.low_kib),
             printed_min: pages(zone.min_kib),
             min: rights.lowered(pages(zone.min_kib)),
+            boost: pages(zone.boost_kib),
             lowmem_reserve: lowmem_reserve.unwrap_or(0),
             usable: 0,
             cma: if rights.cma { 0 } else { cma },
@@ -114,6 +119,10 @@ impl Finding {
             // A hundredth of the zone, and the last pageblock, which is of 4 MiB at most with pages of 4 KiB.
             hidden_highatomic: (rights.leaves_highatomic && is_hidden).then_some(size / 100 + 1024),
             size,
+            in_closed_blocks: zone
+                .blocks
+                .as_ref()
+                .map_or(0, |blocks| blocks.pages_from(order, |letters| !rights.may_use(letters))),
             largest: zone
                 .blocks
                 .as_ref()
@@ -136,6 +145,16 @@ impl Finding {
         !matches!(self.reason, ZoneReason::HigherZone | ZoneReason::OtherNode)
     }
 
+    /// Returns true if no block is large enough, or only blocks of a reserve with a small part of the free pages.
+    pub(crate) fn is_fragmented(&self) -> bool {
+        let is_by_block = self.usable > self.threshold();
+        match self.reason {
+            ZoneReason::NoBlock => true,
+            ZoneReason::OnlyIn(_) => is_by_block && self.in_closed_blocks.saturating_mul(16) < self.free,
+            _ => false,
+        }
+    }
+
     /// All pages of the block but one.
     fn own_pages(order: u8) -> i64 {
         (1_i64 << order.min(40)) - 1
@@ -149,8 +168,14 @@ impl Finding {
         let (cma, highatomic) = (self.cma as i64, self.highatomic as i64);
         if self.usable <= threshold && !rights.ignores_marks {
             let in_reserve = [(cma, Reserve::Cma), (highatomic, Reserve::HighAtomic)];
-            let found =
-                in_reserve.into_iter().find(|&(pages, _)| pages > 0 && self.usable + pages > threshold);
+            // With the reserve there must be a block, too.
+            let any = zone
+                .blocks
+                .as_ref()
+                .is_none_or(|blocks| !blocks.is_whole() || blocks.largest(|_| true) >= Some(order));
+            let found = in_reserve
+                .into_iter()
+                .find(|&(pages, _)| any && pages > 0 && self.usable + pages > threshold);
             return match found {
                 Some((_, reserve)) => ZoneReason::OnlyIn(reserve),
                 None => ZoneReason::Short { by: threshold.saturating_sub(self.usable).max(1) as u64 },
@@ -159,13 +184,15 @@ impl Finding {
         if order == 0 {
             return ZoneReason::Fits;
         }
+        let has_block = self.largest.is_some_and(|largest| largest >= order);
         let Some(blocks) = zone.blocks.as_ref().filter(|blocks| blocks.is_whole()) else {
-            return ZoneReason::Unknown;
+            let is_clear = has_block && rights.rule > Rule::ByOrder;
+            return if is_clear { ZoneReason::Fits } else { ZoneReason::Unknown };
         };
         if rights.rule == Rule::ByOrder && !self.has_enough_by_order(blocks, order) {
             return ZoneReason::NoBlock;
         }
-        if self.largest.is_some_and(|largest| largest >= order) {
+        if has_block {
             return ZoneReason::Fits;
         }
         let only = |reserve, migratetype| {

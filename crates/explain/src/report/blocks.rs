@@ -2,6 +2,7 @@
 
 use freehold::{MAX_ORDERS, Migratetype};
 
+use super::place::node_and_zone;
 use crate::text::kib;
 
 /// The types of blocks that one order has, by their letters.
@@ -66,17 +67,18 @@ pub(crate) struct BlockList {
 impl BlockList {
     /// Reads a list. Returns what stands before it, and the list. Blocks whose sizes do not double end it.
     pub(crate) fn find(text: &str) -> Option<(&str, Self)> {
-        let star = text.find('*')?;
-        let head_end = text[..star].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let head_end = start(text)?;
         let mut words = text[head_end..].split_whitespace().peekable();
         let mut rows: Vec<OrderRow> = Vec::new();
         let mut page_kib = 0;
-        while let Some((count, kib)) = words.peek().and_then(|word| block(word)) {
+        while let Some(word) = words.peek() {
+            let expected = if rows.is_empty() { None } else { Some(page_kib << rows.len()) };
+            let Some((count, kib)) = sized_block(word, expected).filter(|_| rows.len() < MAX_ORDERS) else {
+                break;
+            };
             words.next();
             if rows.is_empty() {
                 page_kib = kib;
-            } else if rows.len() >= MAX_ORDERS || kib != page_kib << rows.len() {
-                break;
             }
             let letters = words.peek().and_then(|word| word.strip_prefix('(')?.strip_suffix(')'));
             let letters = letters.and_then(Letters::read);
@@ -86,7 +88,7 @@ impl BlockList {
             rows.push(OrderRow { count, letters: letters.unwrap_or_default() });
         }
         let printed_kib = if words.peek() == Some(&"=") { kib(text, "=") } else { None };
-        let is_list = rows.len() > 1 && matches!(page_kib, 4 | 8 | 16 | 32 | 64 | 128 | 256);
+        let is_list = rows.len() > 1;
         is_list.then(|| (&text[..head_end], Self { page_kib, rows, printed_kib }))
     }
 
@@ -107,6 +109,13 @@ impl BlockList {
         self.rows.iter().rposition(has).map(|order| order as u8)
     }
 
+    /// Returns the pages in blocks of an order and above whose letters suit. Rows without letters do not.
+    pub(crate) fn pages_from(&self, order: u8, suits: impl Fn(Letters) -> bool) -> u64 {
+        let rows = self.rows.iter().enumerate().skip(order.into());
+        let suiting = rows.filter(|(_, row)| !row.letters.is_empty() && suits(row.letters));
+        suiting.fold(0, |sum, (order, row)| sum.saturating_add(row.count.saturating_mul(1 << order)))
+    }
+
     /// Returns Linux's fragmentation index of an order in thousandths, or `None` if a block is large enough.
     ///
     /// Linux counterpart: `fragmentation_index`.
@@ -122,11 +131,37 @@ impl BlockList {
     }
 }
 
+/// The sizes that pages have. Units: KiB.
+const PAGES_KIB: [u64; 7] = [4, 8, 16, 32, 64, 128, 256];
+
+/// Returns where the list starts: at the first block, or behind the name of a zone where marks of blocks were lost.
+fn start(text: &str) -> Option<usize> {
+    if let Some(star) = text.find('*') {
+        return Some(text[..star].trim_end_matches(|c: char| c.is_ascii_digit()).len());
+    }
+    let colon = text.find(": ")?;
+    (text[colon..].contains("kB") && node_and_zone(&text[..colon]).is_some()).then_some(colon + 2)
+}
+
 /// Reads `12*64kB`.
-fn block(word: &str) -> Option<(u64, u64)> {
+pub(super) fn block(word: &str) -> Option<(u64, u64)> {
     let (count, size) = word.split_once('*')?;
     let kib = size.strip_suffix("kB")?.parse().ok()?;
     Some((count.parse().ok()?, kib)).filter(|&(count, kib)| count < 1 << 40 && kib < 1 << 30)
+}
+
+/// Reads a block of the `expected` size, or the first of a list. Where Markdown was applied to a log, `1*4kB` is `1_4kB`
+/// or `14kB`: the size that must come then tells where the count ends.
+fn sized_block(word: &str, expected: Option<u64>) -> Option<(u64, u64)> {
+    if let Some((count, kib)) = block(word) {
+        let fits = expected.map_or(PAGES_KIB.contains(&kib), |expected| kib == expected);
+        return fits.then_some((count, kib));
+    }
+    let sizes = [expected.unwrap_or(PAGES_KIB[0])];
+    sizes.iter().find_map(|&kib| {
+        let count = word.strip_suffix(&format!("{kib}kB"))?.trim_end_matches('_');
+        Some((count.parse().ok().filter(|&count| count < 1 << 40)?, kib))
+    })
 }
 
 #[cfg(test)]
@@ -149,5 +184,9 @@ mod tests {
             assert!(BlockList::find(cut).is_none_or(|(_, list)| !list.is_whole()), "{cut}");
         }
         assert!(BlockList::find("5 * 4kB").is_none());
+        for marked in ["DMA: 1_4kB 21_8kB (U) 0_16kB = 172kB", "DMA: 14kB 218kB (U) 016kB = 172kB"] {
+            let (head, list) = BlockList::find(marked).unwrap();
+            assert!(head == "DMA: " && list.is_whole() && list.rows[1].count == 21, "{marked}");
+        }
     }
 }

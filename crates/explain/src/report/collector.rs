@@ -33,6 +33,11 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
+    /// Returns true if no report is open, so that only lines with words of reports count.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Takes a line. Passes each report that it ends to `done`.
     pub(crate) fn take(&mut self, line: &Line<'_>, done: &mut impl FnMut(Splat)) {
         self.line += 1;
@@ -62,8 +67,11 @@ impl Collector {
         let same = |open: &Open| open.caller.as_deref() == caller;
         // One that may still get lines stays open: two CPUs may print at once.
         let line = self.line;
+        let has_zones = splat.kind.has_zones();
         let is_over = |open: &Open| {
-            same(open) && (caller.is_some() || open.splat.has_blocks() || line - open.last > MAX_MIXED_LINES)
+            let is_whole = caller.is_some() || open.splat.has_blocks() || line - open.last > MAX_MIXED_LINES;
+            // A slab cache's refusal may stand inside of another CPU's report.
+            same(open) && (!open.splat.kind.has_zones() || has_zones && is_whole)
         };
         self.end_if(is_over, done);
         if self.open.len() >= MAX_OPEN {
@@ -81,7 +89,7 @@ impl Collector {
                 continue;
             }
             match open.splat.take(line.text) {
-                Taken::No => return false,
+                Taken::No => {}
                 Taken::Yes => {
                     open.last = self.line;
                     open.splat.is_interleaved |= lacks_it_only_older;

@@ -15,14 +15,23 @@ pub(crate) fn start(line: &Line<'_>, release: Option<&Release>) -> Option<Splat>
         splat.request = AllocRequest::read(task, rest);
         splat
     };
-    if let Some(parts) = text.split_once("invoked oom-killer:") {
-        return Some(with_request(Kind::Oom, parts));
-    }
-    if let Some(parts) = text.split_once("page allocation failure") {
-        return Some(with_request(Kind::PageAllocation, parts));
-    }
-    if let Some(parts) = text.split_once("page allocation stalls for") {
-        return Some(with_request(Kind::Stall, parts));
+    // Without the numbers it is a sentence of somebody who writes about reports.
+    let requests = [
+        ("invoked oom-killer:", Kind::Oom, ["gfp_mask=", "order="]),
+        ("oom-killer: gfp_mask=", Kind::Oom, ["0x", "order="]),
+        ("page allocation failure", Kind::PageAllocation, ["order:", "mode:"]),
+        ("page allocation stalls for", Kind::Stall, ["order:", "mode:"]),
+    ];
+    for (start, kind, keys) in requests {
+        if let Some((task, rest)) = text.split_once(start)
+            && keys.iter().any(|key| rest.contains(key))
+        {
+            let rest = &text
+                [text.len() - rest.len() - if start.ends_with("mask=") { "gfp_mask=".len() } else { 0 }..];
+            let mut splat = with_request(kind, (task, rest));
+            splat.stalled_ms = digits(rest.trim_start()).filter(|_| kind == Kind::Stall).map(|(ms, _)| ms);
+            return Some(splat);
+        }
     }
     vmalloc(text, &with_request)
         .or_else(|| contiguous(text, &new))
@@ -80,8 +89,9 @@ fn pool(text: &str) -> Option<HugePool> {
     let rest = field(text, "HugeTLB: allocating").or_else(|| field(text, "hugetlb: allocating"))?;
     let (wanted, _) = digits(rest.trim_start())?;
     let got = number(rest, "Only allocated")?;
-    let size = field(rest, "page size")?.split(" failed").next()?;
-    Some(HugePool { wanted, got, page_size: size.trim().chars().take(20).collect() })
+    let (size, behind) = field(rest, "page size")?.split_once(" failed")?;
+    let node = number(behind, "node").and_then(|node| u32::try_from(node).ok());
+    Some(HugePool { wanted, got, page_size: size.trim().chars().take(20).collect(), node })
 }
 
 fn slab(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> Option<Splat> {
@@ -92,9 +102,27 @@ fn slab(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> Opti
 
 fn warning(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
     let rest = field(text, "WARNING:")?;
-    let (_, place) = rest.split_once("mm/page_alloc.c:")?;
-    let function = place.split_whitespace().find(|word| word.contains("+0x"))?;
+    let place = ["mm/page_alloc.c:", "mm/util.c:", "mm/slab_common.c:", "mm/slub.c:"]
+        .iter()
+        .find_map(|file| rest.split_once(file))?
+        .1;
+    let words = || place.split_whitespace();
+    let function = words().find(|word| word.contains("+0x")).or_else(|| words().nth(1))?;
+    let function = function.split("+0x").next().unwrap_or(function);
+    let is_in_page_alloc = rest.contains("mm/page_alloc.c:");
+    if !is_in_page_alloc
+        && !["kvmalloc", "__kvmalloc", "kmalloc", "__kmalloc", "___kmalloc", "kmalloc_slab"]
+            .iter()
+            .any(|start| function.starts_with(start))
+    {
+        return None;
+    }
     let mut splat = new(Kind::OrderWarning);
-    splat.function = function.split("+0x").next().map(|name| name.chars().take(64).collect());
+    splat.function = Some(function.chars().take(64).collect());
+    // Since 6.19 the task stands at the end: `CPU#0: task/123`.
+    let task = field(text, "CPU#")
+        .and_then(|rest| rest.split_once(": "))
+        .and_then(|(_, task)| task.rsplit_once('/'));
+    splat.request.task = task.map(|(task, _)| task.chars().take(64).collect());
     Some(splat)
 }

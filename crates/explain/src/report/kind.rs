@@ -51,6 +51,11 @@ impl Kind {
         }
     }
 
+    /// Returns true for the kinds that the kernel prints with its zones.
+    pub(crate) const fn has_zones(self) -> bool {
+        !matches!(self, Self::OrderWarning | Self::Cma | Self::HugePool | Self::Slab | Self::TopAllocators)
+    }
+
     /// Returns true for the kinds of the out-of-memory killer.
     pub(crate) const fn is_oom(self) -> bool {
         matches!(self, Self::Oom | Self::OomNodes | Self::OomCgroup)

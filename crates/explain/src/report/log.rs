@@ -1,11 +1,14 @@
 //! A log of any length: of each kind of report the newest, and how many there were.
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
+
+use memchr::memmem;
 
 use super::collector::Collector;
+use super::joiner::Joiner;
 use super::kind::Kind;
 use super::splat::Splat;
-use crate::text::{Line, Lines, ReadStats};
+use crate::text::{Line, Lines, ReadStats, Wrapping};
 
 /// The reports of one kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,23 +42,25 @@ const FOREIGN: [(&str, &str); 6] = [
     ("SunOS", "Solaris"),
 ];
 
-/// How many of the first lines are searched for words of other systems.
-const FOREIGN_LINES: u64 = 10_000;
-
 impl Log {
     /// Reads a log to its end. Memory does not grow with its length.
     ///
     /// # Errors
     /// If the input cannot be read.
-    pub fn read(input: impl BufRead) -> io::Result<Self> {
+    pub fn read(input: impl Read) -> io::Result<Self> {
         let mut log = Self::default();
         let mut lines = Lines::new(input);
-        let mut collector = Collector::default();
+        log.foreign_system = foreign(lines.peek()?);
+        let (mut wrapping, mut joiner, mut collector) =
+            (Wrapping::default(), Joiner::default(), Collector::default());
         // Further lines of one message have the time and the caller of the first.
         let mut head: (Option<String>, Option<String>) = (None, None);
         loop {
-            let early = lines.stats().lines < FOREIGN_LINES;
-            let more = lines.next(|text, is_first| {
+            if collector.is_idle() && joiner.is_idle() && wrapping.is_idle() {
+                lines.skip()?;
+            }
+            let Some(raw) = lines.next()? else { break };
+            wrapping.unwrap(raw, |text, is_first| {
                 let mut line = Line::read(text);
                 if is_first {
                     copy_into(&mut head.0, line.time);
@@ -63,15 +68,10 @@ impl Log {
                 } else {
                     (line.time, line.caller) = (head.0.as_deref(), head.1.as_deref());
                 }
-                if early && log.foreign_system.is_none() {
-                    log.foreign_system = foreign(text);
-                }
-                collector.take(&line, &mut |splat| log.seen_one(splat));
-            })?;
-            if !more {
-                break;
-            }
+                joiner.take(&line, |line| collector.take(line, &mut |splat| log.seen_one(splat)));
+            });
         }
+        joiner.finish(|line| collector.take(line, &mut |splat| log.seen_one(splat)));
         collector.finish(&mut |splat| log.seen_one(splat));
         log.stats = lines.stats();
         Ok(log)
@@ -108,8 +108,8 @@ impl Log {
     }
 }
 
-fn foreign(text: &str) -> Option<&'static str> {
-    FOREIGN.iter().find(|(word, _)| text.contains(word)).map(|&(_, system)| system)
+fn foreign(text: &[u8]) -> Option<&'static str> {
+    FOREIGN.iter().find(|(word, _)| memmem::find(text, word.as_bytes()).is_some()).map(|&(_, system)| system)
 }
 
 fn copy_into(kept: &mut Option<String>, text: Option<&str>) {

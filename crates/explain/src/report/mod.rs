@@ -1,16 +1,20 @@
 //! The kernel's lines come in; reports go out, as the kernel printed them, with nothing concluded.
 
+mod allocator;
 mod blocks;
 mod collector;
 mod gfp;
 mod header;
+mod joiner;
 mod kind;
 mod log;
 mod node_set;
 mod nothing;
+mod place;
 mod release;
 mod request;
 mod splat;
+mod stack;
 mod sums;
 mod totals;
 mod zone;

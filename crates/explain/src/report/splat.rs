@@ -1,11 +1,14 @@
 //! One report of the kernel's, as far as its lines were found.
 
+use super::allocator::Allocator;
 use super::blocks::BlockList;
 use super::kind::Kind;
+use super::place::node_and_zone;
 use super::release::Release;
 use super::request::AllocRequest;
+use super::stack;
 use super::totals::Totals;
-use super::zone::{ZoneText, lowmem_reserve, node_and_zone};
+use super::zone::{ZoneText, lowmem_reserve};
 use crate::text::{field, kib, number};
 
 /// A range that CMA could not give.
@@ -24,6 +27,8 @@ pub(crate) struct HugePool {
     pub(crate) got: u64,
     /// The size of one, as printed: `2.00 MiB`.
     pub(crate) page_size: String,
+    /// The node that was too small, where the request names one.
+    pub(crate) node: Option<u32>,
 }
 
 /// A control group at its limit.
@@ -59,8 +64,16 @@ pub(crate) struct Splat {
     pub(crate) killed: Option<String>,
     pub(crate) totals: Totals,
     pub(crate) zones: Vec<ZoneText>,
-    /// The code that has allocated most: a line each, as printed.
-    pub(crate) top: Vec<String>,
+    /// The code that has allocated most.
+    pub(crate) top: Vec<Allocator>,
+    /// How long the request has waited, where the kernel says so. Units: milliseconds.
+    pub(crate) stalled_ms: Option<u64>,
+    /// The code that made the request.
+    pub(crate) caller: Option<String>,
+    /// Memory in pools of huge pages. Units: KiB.
+    pub(crate) huge_pages_kib: u64,
+    /// Memory in stacks of tasks, summed over zones or nodes. Units: KiB.
+    pub(crate) kernel_stack_kib: u64,
     /// True after the line `Mem-Info:`.
     pub(crate) has_meminfo: bool,
     /// True if lines of two reports are mixed.
@@ -101,6 +114,10 @@ impl Splat {
             totals: Totals::default(),
             zones: Vec::new(),
             top: Vec::new(),
+            stalled_ms: None,
+            caller: None,
+            huge_pages_kib: 0,
+            kernel_stack_kib: 0,
             has_meminfo: false,
             is_interleaved: false,
         }
@@ -113,9 +130,15 @@ impl Splat {
 
     /// Takes a line behind the header.
     pub(crate) fn take(&mut self, text: &str) -> Taken {
+        if !self.kind.has_zones() {
+            return if self.take_rest(text) { Taken::Yes } else { Taken::No };
+        }
         if text.eq_ignore_ascii_case("Mem-Info:") {
             let twice = std::mem::replace(&mut self.has_meminfo, true);
             return if twice { Taken::Twice } else { Taken::Yes };
+        }
+        if let Some(stacks) = kib(text, "kernel_stack:") {
+            self.kernel_stack_kib = self.kernel_stack_kib.saturating_add(stacks);
         }
         if let Some(zone) = ZoneText::find(text) {
             return self.take_sizes(zone);
@@ -188,23 +211,51 @@ impl Splat {
             if text.starts_with("Memory cgroup") {
                 self.kind = Kind::OomCgroup;
             }
-            let name = killed.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            let name = killed.split_once('(').map(|(_, rest)| rest.trim_start_matches('('));
+            let name = name.and_then(|rest| rest.split_once(')'));
             self.killed = self.killed.take().or(name.map(|(name, _)| name.chars().take(64).collect()));
         }
         killed.is_some()
     }
 
+    /// Takes a line of the stack, which is before the zones.
+    fn take_stack(&mut self, text: &str) -> bool {
+        if self.has_meminfo || !self.zones.is_empty() {
+            return false;
+        }
+        if self.kind == Kind::Oom && text.contains("mem_cgroup_out_of_memory+0x") && !text.contains("? ") {
+            self.kind = Kind::OomCgroup;
+        }
+        if self.caller.is_none() {
+            self.caller = stack::caller(text).map(str::to_owned);
+        }
+        true
+    }
+
     fn take_rest(&mut self, text: &str) -> bool {
         if let Some(release) = Release::find(text) {
             self.release = Some(release);
+            self.request.task = self.request.task.take().or_else(|| comm(text));
             return true;
         }
-        if text.contains(" func:") && self.top.len() < MAX_TOP {
-            self.top.push(text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(90).collect());
+        if text.contains("+0x") {
+            return self.take_stack(text);
+        }
+        if let Some(allocator) = Allocator::read(text) {
+            if !self.kind.has_zones() && self.kind != Kind::TopAllocators {
+                return false;
+            }
+            if self.top.len() < MAX_TOP {
+                self.top.push(allocator);
+            }
+            return true;
+        }
+        if let Some((count, size)) = number(text, "hugepages_total=").zip(kib(text, "hugepages_size=")) {
+            self.huge_pages_kib = self.huge_pages_kib.saturating_add(count.saturating_mul(size));
             return true;
         }
         if text.starts_with("Memory allocations") {
-            return true;
+            return self.kind.has_zones() || self.kind == Kind::TopAllocators;
         }
         if let Some(cache) = field(text, "cache:").filter(|_| self.kind == Kind::Slab) {
             self.cache = Some(until(cache.trim(), ','));
@@ -212,10 +263,23 @@ impl Splat {
             self.request.order = self.request.order.or(order.and_then(|order| u8::try_from(order).ok()));
             return true;
         }
+        if text.starts_with("node ") && self.kind == Kind::Slab {
+            return text.contains("slabs:");
+        }
+        if !self.kind.has_zones() {
+            return false;
+        }
         // A node's own sums are in KiB, and those of all zones say the same.
         let is_node = text.starts_with("Node ") && text.contains("kB");
         self.request.take_nodes(text) || (!is_node && self.totals.take(text))
     }
+}
+
+/// Returns the task of a line such as `CPU: 0 PID: 5 Comm: task Not tainted`.
+fn comm(text: &str) -> Option<String> {
+    let rest = field(text, "comm:")?.trim_start();
+    let end = ["Not tainted", "Tainted:"].iter().find_map(|key| rest.find(key))?;
+    Some(rest[..end].trim().chars().take(64).collect()).filter(|task: &String| !task.is_empty())
 }
 
 /// Returns the text before `end`, at most 100 characters.

@@ -13,6 +13,8 @@ pub(crate) struct Totals {
     pub(crate) swap_total_kib: Option<u64>,
     /// All pages of the machine.
     pub(crate) ram_pages: Option<u64>,
+    /// Those of them that the kernel keeps from the allocator.
+    pub(crate) reserved_pages: Option<u64>,
 }
 
 /// The kernel's names of what is counted in pages.
@@ -49,12 +51,14 @@ impl Totals {
         }
         let free = kib(text, "Free swap  =").or_else(|| kib(text, "Free swap ="));
         let total = kib(text, "Total swap =");
-        let ram = text.strip_suffix(" pages RAM").or_else(|| text.strip_suffix(" pages of RAM"));
-        let ram = ram.and_then(|number| number.trim().parse().ok());
-        let found = free.or(total).or(ram).is_some();
+        let counted = |end: &str| text.strip_suffix(end).and_then(|number| number.trim().parse().ok());
+        let ram = counted(" pages RAM").or_else(|| counted(" pages of RAM"));
+        let reserved = counted(" pages reserved").or_else(|| counted(" reserved pages"));
+        let found = free.or(total).or(ram).or(reserved).is_some();
         self.swap_free_kib = self.swap_free_kib.or(free);
         self.swap_total_kib = self.swap_total_kib.or(total);
         self.ram_pages = self.ram_pages.or(ram);
+        self.reserved_pages = self.reserved_pages.or(reserved);
         found || self.pages.len() > before
     }
 

@@ -3,6 +3,7 @@
 use freehold::ZoneType;
 
 use super::blocks::BlockList;
+use super::place::node_and_zone;
 use crate::text::{field, kib};
 
 /// A zone. All sizes are in KiB, and absent where the text lacks them.
@@ -90,18 +91,6 @@ impl ZoneText {
     pub(crate) fn size_kib(&self) -> u64 {
         self.managed_kib.or(self.present_kib).unwrap_or(0)
     }
-}
-
-/// Reads `Node 0 DMA32` or `DMA32` at the end of a text.
-pub(crate) fn node_and_zone(text: &str) -> Option<(u32, ZoneType)> {
-    let mut words = text.trim_end().trim_end_matches(':').rsplit(' ');
-    let kind = ZoneType::from_name(words.next()?)?;
-    let number = words.next().unwrap_or("");
-    let node = match words.next() {
-        Some("Node") => number.parse().ok().filter(|&node| node < 1 << 16)?,
-        _ => 0,
-    };
-    Some((node, kind))
 }
 
 /// Reads the pages of `lowmem_reserve[]: 0 833 15809`.

@@ -1,5 +1,7 @@
 //! Numbers behind names, as the kernel prints them.
 
+use memchr::memchr2_iter;
+
 /// Returns the text behind `key`, where `key` starts a word of its own. Matching ignores ASCII case.
 pub(crate) fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let bytes = text.as_bytes();
@@ -7,11 +9,11 @@ pub(crate) fn field<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let last = bytes.len().checked_sub(key.len())?;
     let is_inside_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let starts = |&at: &usize| {
-        bytes[at].eq_ignore_ascii_case(&first)
-            && bytes[at..at + key.len()].eq_ignore_ascii_case(key.as_bytes())
+        bytes[at..at + key.len()].eq_ignore_ascii_case(key.as_bytes())
             && (at == 0 || !is_inside_word(bytes[at - 1]))
     };
-    let at = (0..=last).find(starts)?;
+    let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+    let at = memchr2_iter(lower, upper, &bytes[..=last]).find(starts)?;
     // A match of ASCII ends at the start of a character.
     text.get(at + key.len()..)
 }

@@ -33,7 +33,7 @@ impl<'t> Line<'t> {
 
     fn strip_once(&mut self) {
         let text = self.text;
-        if let Some(rest) = text.strip_prefix(['>', '|']) {
+        if let Some(rest) = text.strip_prefix(['>', '|', '"']).or_else(|| source(text)) {
             self.text = rest;
         } else if let Some(rest) = level(text) {
             self.text = rest;
@@ -53,10 +53,37 @@ impl<'t> Line<'t> {
         let inside = inside.trim();
         if is_caller(inside) {
             (self.caller, self.text) = (self.caller.or(Some(inside)), rest);
+        } else if is_cpu_and_task(inside) {
+            self.text = rest;
         } else if is_time(inside) {
             (self.time, self.text) = (self.time.or(Some(inside)), rest);
         }
     }
+}
+
+/// Returns the text behind a word for the source: `kernel:`, the field of a journal, or the CPU of Android, as `(0)` or `c0`.
+fn source(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix("kernel:").or_else(|| text.strip_prefix("MESSAGE=")) {
+        return Some(rest);
+    }
+    let is_number =
+        |part: &str| !part.is_empty() && part.len() <= 6 && part.bytes().all(|b| b.is_ascii_digit());
+    if let Some((cpu, rest)) = text.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        return (is_number(cpu) && rest.starts_with('[')).then_some(rest);
+    }
+    let (cpu, rest) = text.strip_prefix(['c', 'C'])?.split_once(' ')?;
+    is_number(cpu).then(|| rest.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()))
+}
+
+/// Returns true for the task that Android's kernels print: `123:kswapd0` or `0: kswapd0: 123`.
+fn is_cpu_and_task(inside: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let Some((first, rest)) = inside.split_once(':') else { return false };
+    let last = rest.rsplit_once(':').map_or(rest, |(_, last)| last).trim();
+    let is_clock = is_number(last) && rest.split(':').all(|part| is_number(part.trim()));
+    is_number(first.trim_start_matches(['c', 'C']))
+        && !is_clock
+        && rest.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
 /// Returns the text behind a log level: `<4>`, or `kern  :warn  :` of `dmesg -x`.
@@ -85,7 +112,7 @@ fn is_caller(inside: &str) -> bool {
 fn is_time(inside: &str) -> bool {
     let digits = inside.bytes().filter(u8::is_ascii_digit).count();
     let letters = inside.bytes().filter(u8::is_ascii_alphabetic).count();
-    digits >= 2 && letters <= 8 && inside.bytes().any(|b| matches!(b, b'.' | b':'))
+    digits >= 2 && letters <= 8 && inside.bytes().any(|b| matches!(b, b'.' | b',' | b':'))
 }
 
 /// Returns the fields and the text of a record of `/dev/kmsg`: `4,339,5140900,-;text`.
@@ -103,14 +130,16 @@ fn syslog(text: &str) -> Option<(&str, &str)> {
         Some(pid) => pid.split_once(']')?.1,
         None => rest,
     };
-    let rest = rest.strip_prefix(':')?;
+    let rest = rest.strip_prefix(':').or_else(|| rest.strip_prefix(" - - -"))?;
     (at <= SYSLOG_HEAD && text[..at].bytes().any(|b| b.is_ascii_digit())).then_some((&text[..at], rest))
 }
 
 /// Returns the time at the start of a syslog's line: a word that starts with a digit, or `Nov 15 17:08:06`.
 fn clock_of(head: &str) -> Option<&str> {
     if head.starts_with(|c: char| c.is_ascii_digit()) {
-        return head.split_whitespace().next();
+        // A date and a clock may be two words; the version of a protocol is none of them.
+        let is_time = |word: &&str| word.len() > 1 && word.bytes().any(|b| matches!(b, b':' | b'-'));
+        return head.split_whitespace().find(is_time).or_else(|| head.split_whitespace().next());
     }
     let colon = head.find(':')?;
     let end = head[colon..].find(' ').map_or(head.len(), |end| colon + end);
@@ -132,6 +161,17 @@ mod tests {
             ("kern  :warn  : [  1.5] Mem-Info:", Some("1.5"), None),
             ("4,339,5140900,-;Mem-Info:", Some("5140900"), None),
             ("Nov 15 17:08:06 host kernel: Mem-Info:", Some("Nov 15 17:08:06"), None),
+            ("kernel: [  1.5] Mem-Info:", Some("1.5"), None),
+            ("MESSAGE=Mem-Info:", None, None),
+            ("[  +0,000004] Mem-Info:", Some("+0,000004"), None),
+            ("<4>[ 12.5]  (0)[78:kswapd0]Mem-Info:", Some("12.5"), None),
+            ("<4>[ 12.5] [1:  kworker/1:1:   78] Mem-Info:", Some("12.5"), None),
+            ("<4>[ 12.5] c1    78 Mem-Info:", Some("12.5"), None),
+            (
+                "<4>1 2024-01-01T00:00:00Z host kernel - - - [ 12.5] Mem-Info:",
+                Some("2024-01-01T00:00:00Z"),
+                None,
+            ),
             ("Nov 15 17:08:06 host kernel: [ 9.25] Mem-Info:", Some("Nov 15 17:08:06"), None),
             (
                 "2024-09-18T10:00:00.1+02:00 host kernel[1]: Mem-Info:",

@@ -1,9 +1,15 @@
 //! A stream of bytes as lines, in bounded memory.
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
 
-/// The most bytes of one line that are kept.
-const MAX_LINE_BYTES: usize = 1 << 14;
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::needles::{LONGEST, Needles};
+
+/// The bytes that are read and searched at a time.
+const BLOCK_BYTES: usize = 1 << 18;
+/// The most bytes of one line that are kept: a log shipper may put a whole report into one line.
+const MAX_LINE_BYTES: usize = 1 << 17;
 
 /// What was read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -16,86 +22,182 @@ pub(crate) struct ReadStats {
     pub(crate) binary_bytes: u64,
 }
 
-/// Reads lines of any length and encoding. A line longer than 16 KiB is cut there.
+/// Reads lines of any length and encoding. A line longer than 128 KiB is cut there.
 pub(crate) struct Lines<R> {
     input: R,
-    bytes: Vec<u8>,
+    block: Vec<u8>,
+    /// The part of the block that was read and not yet taken.
+    at: usize,
+    end: usize,
+    is_over: bool,
+    /// True if the block starts inside of a line whose start was taken.
+    is_inside: bool,
+    needles: Needles,
     stats: ReadStats,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: Read> Lines<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input, bytes: Vec::new(), stats: ReadStats::default() }
+        Self {
+            input,
+            block: vec![0; BLOCK_BYTES],
+            at: 0,
+            end: 0,
+            is_over: false,
+            is_inside: false,
+            needles: Needles::new(),
+            stats: ReadStats::default(),
+        }
     }
 
     pub(crate) fn stats(&self) -> ReadStats {
         self.stats
     }
 
-    /// Reads a line and passes each of the kernel's lines in it to `take`. Returns false at the end.
-    ///
-    /// A journal has `\x0a` and a syslog `#012` where the kernel ended a line within one message.
+    /// Returns what was read and not yet taken, and reads if that is nothing.
     ///
     /// # Errors
     /// If the input cannot be read.
-    pub(crate) fn next(&mut self, mut take: impl FnMut(&str, bool)) -> io::Result<bool> {
-        if !self.fill()? {
-            return Ok(false);
+    pub(crate) fn peek(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.end {
+            self.fill()?;
         }
-        let text = String::from_utf8_lossy(&self.bytes);
-        let mut is_first = true;
-        for part in text.split("\\x0a").flat_map(|part| part.split("#012")) {
-            take(part, is_first);
-            is_first = false;
-        }
-        Ok(true)
+        Ok(&self.block[self.at..self.end])
     }
 
-    fn fill(&mut self) -> io::Result<bool> {
-        self.bytes.clear();
-        let mut read = 0_u64;
+    /// Takes a line. Returns `None` at the end.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub(crate) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         loop {
-            let chunk = match self.input.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            let end = chunk.iter().position(|&byte| byte == b'\n');
-            let part = &chunk[..end.unwrap_or(chunk.len())];
-            let used = part.len() + usize::from(end.is_some());
-            let room = MAX_LINE_BYTES.saturating_sub(self.bytes.len());
-            self.bytes.extend_from_slice(&part[..part.len().min(room)]);
-            self.stats.binary_bytes += part.iter().filter(|&&byte| is_binary(byte)).count() as u64;
-            self.input.consume(used);
-            read += used as u64;
-            if end.is_some() || used == 0 {
-                break;
+            let text = &self.block[self.at..self.end];
+            let end = memchr(b'\n', text);
+            if end.is_none() && text.len() < BLOCK_BYTES && self.fill()? {
+                continue;
+            }
+            let used = end.map_or(self.end - self.at, |end| end + 1);
+            let line = self.at..self.at + end.unwrap_or(used).min(MAX_LINE_BYTES);
+            if used == 0 {
+                return Ok(None);
+            }
+            let was_inside = self.is_inside;
+            self.take(used);
+            if !was_inside {
+                return Ok(Some(&self.block[line]));
             }
         }
-        self.stats.bytes += read;
-        self.stats.lines += u64::from(read > 0);
-        Ok(read > 0)
+    }
+
+    /// Takes all lines up to the next that has a word of reports.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub(crate) fn skip(&mut self) -> io::Result<()> {
+        loop {
+            let text = &self.block[..self.end];
+            let Some(found) = self.needles.find(text, self.at) else {
+                let is_full = self.end - self.at == BLOCK_BYTES;
+                let whole = memrchr(b'\n', &text[self.at..]).map(|end| end + 1);
+                // The end of a very long line, but for what may be the start of a word.
+                let part = if is_full || self.is_over { self.end - self.at } else { 0 };
+                self.take(whole.unwrap_or(part.saturating_sub(LONGEST)));
+                if !self.fill()? {
+                    return Ok(());
+                }
+                continue;
+            };
+            let start = memrchr(b'\n', &text[self.at..found]).map_or(0, |end| end + 1);
+            self.take(start);
+            // Of a line whose start was not kept, the part from the word on counts.
+            self.is_inside = false;
+            return Ok(());
+        }
+    }
+
+    fn take(&mut self, used: usize) {
+        let taken = &self.block[self.at..self.at + used];
+        self.stats.bytes += used as u64;
+        self.stats.lines += memchr_iter(b'\n', taken).count() as u64;
+        self.stats.binary_bytes += taken.iter().filter(|&&byte| is_binary(byte)).count() as u64;
+        self.is_inside = used > 0 && taken.last() != Some(&b'\n') || used == 0 && self.is_inside;
+        self.at += used;
+    }
+
+    /// Reads more behind what is not yet taken. Returns false if there is no more, or no room.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.is_over {
+            return Ok(false);
+        }
+        self.block.copy_within(self.at..self.end, 0);
+        (self.at, self.end) = (0, self.end - self.at);
+        self.needles.forget();
+        let before = self.end;
+        while self.end < BLOCK_BYTES {
+            match self.input.read(&mut self.block[self.end..]) {
+                Ok(0) => {
+                    self.is_over = true;
+                    // A last line without an end counts.
+                    self.stats.lines += u64::from(self.end > 0 && self.block[self.end - 1] != b'\n');
+                    break;
+                }
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.end > before)
     }
 }
 
 /// Returns true for control characters but tabs, ends of lines, and the escapes of colours.
 fn is_binary(byte: u8) -> bool {
-    byte < 0x20 && !matches!(byte, b'\t' | b'\r' | 0x1b | 0x0c)
+    byte < 0x20 && !matches!(byte, b'\t' | b'\r' | b'\n' | 0x1b | 0x0c)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Reads a few bytes at a time.
+    struct Slow<'t>(&'t [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let size = buffer.len().min(7_001);
+            self.0.read(&mut buffer[..size])
+        }
+    }
+
     #[test]
-    fn lines_are_bounded_and_split() {
-        let long = "x".repeat(MAX_LINE_BYTES * 3);
-        let input = format!("a\\x0ab#012c\r\n{long}\n\0\nlast");
-        let mut lines = Lines::new(io::BufReader::with_capacity(7, input.as_bytes()));
+    fn lines_are_bounded() {
+        let long = "x".repeat(BLOCK_BYTES * 3);
+        let input = format!("a\r\n{long}\n\0\nlast");
+        let mut lines = Lines::new(Slow(input.as_bytes()));
         let mut seen = Vec::new();
-        while lines.next(|text, is_first| seen.push((text.len(), is_first))).unwrap() {}
-        let expected = [(1, true), (1, false), (2, false), (MAX_LINE_BYTES, true), (1, true), (4, true)];
-        assert_eq!(seen, expected);
+        while let Some(line) = lines.next().unwrap() {
+            seen.push(line.len());
+        }
+        assert_eq!(seen, [2, MAX_LINE_BYTES, 1, 4]);
         let stats = lines.stats();
         assert_eq!((stats.lines, stats.bytes, stats.binary_bytes), (4, input.len() as u64, 1));
+    }
+
+    #[test]
+    fn lines_without_words_are_skipped() {
+        let noise = "nothing of interest\n".repeat(40_000);
+        let long = "y".repeat(BLOCK_BYTES * 2);
+        let input = format!("{noise}a Tainted: b\n{noise}{long}Mem-Info:\n{noise}PFNs busy");
+        let mut lines = Lines::new(Slow(input.as_bytes()));
+        let mut seen = Vec::new();
+        loop {
+            lines.skip().unwrap();
+            let Some(line) = lines.next().unwrap() else { break };
+            let text = String::from_utf8_lossy(line);
+            seen.push(text.trim_start_matches('y').to_owned());
+        }
+        assert_eq!(seen, ["a Tainted: b", "Mem-Info:", "PFNs busy"]);
+        assert_eq!(lines.stats().bytes, input.len() as u64);
+        assert_eq!(lines.stats().lines, input.lines().count() as u64);
     }
 }

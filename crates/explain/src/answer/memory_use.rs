@@ -1,0 +1,39 @@
+//! What the machine's memory is used for, in shares.
+
+use crate::reason::Judged;
+use crate::report::Splat;
+
+/// The least share that is named. Units: percent.
+const LEAST_PERCENT: u64 = 5;
+/// The most uses that are named.
+const MAX_USES: usize = 4;
+
+/// Returns the largest uses of the machine's memory, or `None` if the text does not count them.
+pub(super) fn memory_use(splat: &Splat, why: &Judged) -> Option<String> {
+    let pages = |name| splat.totals.get(name).unwrap_or(0);
+    let ram = splat.totals.ram_pages?.saturating_sub(splat.totals.reserved_pages.unwrap_or(0));
+    let anon = splat.totals.get("active_anon:")?.saturating_add(splat.totals.get("inactive_anon:")?);
+    let uses = [
+        ("anonymous", anon.saturating_sub(pages("shmem:"))),
+        ("shared memory and tmpfs", pages("shmem:")),
+        ("page cache", splat.totals.page_cache().unwrap_or(0)),
+        ("unevictable", pages("unevictable:")),
+        ("slab that cannot be reclaimed", pages("slab_unreclaimable:")),
+        ("slab that can be reclaimed", pages("slab_reclaimable:")),
+        ("page tables", pages("pagetables:")),
+        ("kernel stacks", splat.kernel_stack_kib / why.page_kib.max(1)),
+        ("huge page pools", splat.huge_pages_kib / why.page_kib.max(1)),
+        ("free", pages("free:").saturating_add(pages("free_pcp:"))),
+    ];
+    let known = uses.iter().fold(0_u64, |sum, (_, pages)| sum.saturating_add(*pages));
+    // Sums that exceed the memory are damaged.
+    let other = ram.checked_sub(known).filter(|_| ram > 0)?;
+    let mut shares: Vec<(&str, u64)> =
+        uses.into_iter().chain([("in no counter (drivers, balloons, leaks)", other)]).collect();
+    shares.sort_by_key(|&(_, pages)| std::cmp::Reverse(pages));
+    let percent = |pages: u64| pages.saturating_mul(100) / ram;
+    let large = shares.iter().filter(|&&(_, pages)| percent(pages) >= LEAST_PERCENT).take(MAX_USES);
+    let texts: Vec<String> = large.map(|&(name, pages)| format!("{} % {name}", percent(pages))).collect();
+    let all = super::size::human(ram, why);
+    (!texts.is_empty()).then(|| format!("{} of {all}", texts.join(", ")))
+}

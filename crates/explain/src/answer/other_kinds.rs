@@ -1,0 +1,78 @@
+//! The first two lines for kinds of reports that do not follow from zones.
+
+use super::numbers::numbers;
+use super::size::order_kb;
+use crate::reason::Judged;
+use crate::report::{Kind, Splat};
+
+/// Returns a slab cache's refusal in one sentence.
+pub(super) fn slab(splat: &Splat, why: &Judged) -> String {
+    let cache = splat.cache.as_deref().unwrap_or("that is not named");
+    let order = why.order.unwrap_or(0);
+    let wait = if why.may_wait() { "" } else { ", and the request cannot wait" };
+    format!(
+        "Shortage: the slab cache {cache} got no page (order {order}, {}){wait}. The page allocation failure that was \
+         printed before it has the numbers.",
+        order_kb(order, why)
+    )
+}
+
+/// Returns what a pool of huge pages lacks.
+pub(super) fn huge_pool(splat: &Splat) -> String {
+    let Some(pool) = &splat.pool else { return "Shortage: a pool of huge pages is too small.".to_owned() };
+    let (got, wanted, size) = (pool.got, pool.wanted, &pool.page_size);
+    let node = pool.node.map_or(String::new(), |node| format!(" on node {node}"));
+    format!(
+        "Shortage: the pool has {got} of {wanted} requested huge pages of {size}{node}. The kernel fills it at boot, so \
+         there is no room for more."
+    )
+}
+
+/// Returns how long a request has waited.
+pub(super) fn waited(splat: &Splat) -> String {
+    splat.stalled_ms.map_or(String::new(), |ms| format!(" since {ms} ms"))
+}
+
+/// Returns why the text does not decide.
+pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
+    if splat.request.is_by_hand {
+        return "Undecided: the administrator requested this OOM kill (SysRq f), so no allocation failed."
+            .to_owned();
+    }
+    match splat.kind {
+        Kind::TopAllocators => {
+            let largest = splat.top.first();
+            let largest = largest
+                .map_or(String::new(), |top| format!(" The largest is {} with {}.", top.code, top.size));
+            return format!("Undecided: this list of top allocators has no report with it.{largest}");
+        }
+        Kind::OrderWarning => {
+            let function = splat.function.as_deref().unwrap_or("the page allocator");
+            return format!(
+                "Undecided: {function} warns of a caller's mistake or of damaged lists. The order is not the reason."
+            );
+        }
+        Kind::Oom if splat.request.gfp.as_ref().is_some_and(|gfp| gfp.number == 0) => {
+            return "Undecided: a page fault ended in this OOM kill (gfp_mask=0x0), so no request is named. A cgroup \
+                    limit or a driver has refused it; free pages are not what it lacked."
+                .to_owned();
+        }
+        Kind::Slab if why.findings.is_empty() => {
+            let cache = splat.cache.as_deref().unwrap_or("that is not named");
+            let order = why.order.map_or(String::new(), |order| format!(" of order {order}"));
+            return format!(
+                "Undecided: the slab cache {cache} got no block{order}. The page allocation failure that was printed \
+                 before it has the numbers."
+            );
+        }
+        _ => {}
+    }
+    match why.deciding() {
+        Some(zone) => format!(
+            "Undecided: by the printed numbers the request fits. {}. Memory may have been freed before the kernel \
+             printed this.",
+            numbers(zone, why)
+        ),
+        None => format!("Undecided: this {} lacks the lines that decide.", splat.kind.name()),
+    }
+}
