@@ -27,6 +27,24 @@ fn a_cgroup_at_its_limit() {
     let found = verdict(CGROUP.as_bytes()).unwrap();
     assert_eq!(found, (Kind::OomCgroup, Some(Class::CgroupLimit), Sure::Certain));
     let text = text(CGROUP).replace("\n  ", " ");
+    let dirty = CGROUP.replace(
+        "[  100.4]",
+        "[  100.35] anon 1048576\n[  100.36] file 99614720\n[  100.37] file_dirty 73400320\n[  100.4]",
+    );
+    let dirty = self::text(&dirty).replace("\n  ", " ");
+    assert!(
+        dirty.contains("1024 kB anonymous, 97280 kB page cache, 71680 kB of it dirty")
+            && dirty.contains("write less at once"),
+        "{dirty}"
+    );
+    let swap = CGROUP
+        .replace("limit 102400kB", "limit 202400kB")
+        .replace("[  100.4]", "[  100.31] memory+swap: usage 300000kB, limit 300000kB, failcnt 1\n[  100.4]");
+    assert!(
+        self::text(&swap).contains("at its memory and swap limit")
+            && self::text(&swap).contains("memsw.limit_in_bytes"),
+        "{swap}"
+    );
     for words in ["/small", "102400 kB", "memory.max", "killed stress", "6.1.0-18-amd64"] {
         assert!(text.contains(words), "no {words:?} in {text}");
     }

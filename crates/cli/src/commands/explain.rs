@@ -11,6 +11,9 @@ use crate::args::Explain;
 use crate::exit::{Cause, Failure};
 use crate::output;
 
+/// The largest file that is searched for a machine's free memory. Units: bytes.
+const MAX_EXCERPT_BYTES: u64 = 32 << 20;
+
 pub(crate) fn run(args: &Explain) -> Result<(), Failure> {
     let log = read(&args.file)?;
     let Some(answer) = Answer::new(&log) else {
@@ -35,8 +38,8 @@ fn read(file: &Path) -> Result<Log, Failure> {
 
 /// Returns a sentence on the command that reads a file without a report, if it has a machine's free memory.
 fn other_command(file: &Path) -> String {
-    let has_free_memory =
-        file.is_file() && Excerpt::read(file).is_ok_and(|excerpt| excerpt.has_free_memory());
+    let is_small = file.metadata().is_ok_and(|file| file.is_file() && file.len() < MAX_EXCERPT_BYTES);
+    let has_free_memory = is_small && Excerpt::read(file).is_ok_and(|excerpt| excerpt.has_free_memory());
     let place = file.display();
     if has_free_memory || file.join("proc").is_dir() {
         format!(

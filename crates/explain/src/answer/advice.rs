@@ -87,7 +87,7 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
         Some(Class::NodePolicy) => {
             "widen the cpuset's mems or the memory policy, or move tasks off the node".to_owned()
         }
-        Some(Class::CgroupLimit) => "raise memory.max of the cgroup, or reduce what runs in it".to_owned(),
+        Some(Class::CgroupLimit) => cgroup_action(splat),
         Some(Class::AddressSpace) => {
             "raise vmalloc= (32-bit), or unload what maps large ranges (/proc/vmallocinfo)".to_owned()
         }
@@ -136,6 +136,20 @@ fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
         _ => return None,
     };
     Some(text.to_owned())
+}
+
+fn cgroup_action(splat: &Splat) -> String {
+    let counter = splat.cgroup.at_limit();
+    let file = counter.map_or("memory.max", |counter| counter.file);
+    let limit = counter.map_or(u64::MAX, |counter| counter.limit);
+    match splat.cgroup.anon_cache_dirty() {
+        Some((_, _, dirty)) if dirty > limit / 2 => {
+            format!(
+                "raise {file} of the cgroup, or write less at once: dirty pages must reach the disk before reclaim"
+            )
+        }
+        _ => format!("raise {file} of the cgroup, or reduce what runs in it"),
+    }
 }
 
 fn reserve_action(splat: &Splat, why: &Judged) -> String {

@@ -132,12 +132,12 @@ fn cgroup(splat: &Splat) -> String {
         );
     }
     let path = splat.cgroup.path.as_deref().unwrap_or("that is not named");
-    let limit = match (splat.cgroup.usage_kib, splat.cgroup.limit_kib) {
-        (Some(usage), Some(limit)) => format!(" Usage {usage} kB, limit {limit} kB."),
-        _ => String::new(),
-    };
+    let counter = splat.cgroup.at_limit();
+    let name = counter.map_or("memory", |counter| counter.name);
+    let limit = counter
+        .map_or(String::new(), |counter| format!(" Usage {} kB, limit {} kB.", counter.usage, counter.limit));
     format!(
-        "Cgroup limit: the cgroup {path} is at its memory limit, so free memory elsewhere is of no use.{limit}"
+        "Cgroup limit: the cgroup {path} is at its {name} limit, so free memory elsewhere is of no use.{limit}"
     )
 }
 

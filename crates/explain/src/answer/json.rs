@@ -32,7 +32,7 @@ pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) ->
             "task": splat.request.task,
             "bytes": splat.vmalloc_bytes,
             "cgroup": splat.cgroup.path,
-            "cgroup_limit_kib": splat.cgroup.limit_kib,
+            "cgroup_limit_kib": splat.cgroup.at_limit().map(|counter| counter.limit),
             "cache": splat.cache,
         },
         "time": splat.time,

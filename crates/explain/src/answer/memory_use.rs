@@ -10,6 +10,11 @@ const MAX_USES: usize = 4;
 
 /// Returns the largest uses of the machine's memory, or `None` if the text does not count them.
 pub(super) fn memory_use(splat: &Splat, why: &Judged) -> Option<String> {
+    if let Some((anon, cache, dirty)) = splat.cgroup.anon_cache_dirty() {
+        let of =
+            if dirty > 0 { format!(", {dirty} kB of it dirty or under writeback") } else { String::new() };
+        return Some(format!("the cgroup has {anon} kB anonymous, {cache} kB page cache{of}"));
+    }
     let pages = |name| splat.totals.get(name).unwrap_or(0);
     let ram = splat.totals.ram_pages?.saturating_sub(splat.totals.reserved_pages.unwrap_or(0));
     let anon = splat.totals.get("active_anon:")?.saturating_add(splat.totals.get("inactive_anon:")?);

@@ -2,6 +2,7 @@
 
 mod allocator;
 mod blocks;
+mod cgroup;
 mod collector;
 mod gfp;
 mod header;

@@ -8,7 +8,7 @@ impl Log {
         let stats = self.stats;
         let what = if stats.bytes == 0 {
             "the text is empty".to_owned()
-        } else if stats.binary_bytes > stats.bytes / 64 {
+        } else if stats.is_binary() {
             format!(
                 "the {} bytes are binary; decompress them, or export a journal with `journalctl -k`",
                 stats.bytes

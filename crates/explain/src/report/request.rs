@@ -59,6 +59,8 @@ impl AllocRequest {
 
 /// Returns the order behind a key. A number at the very end of a line may be cut off, and counts as absent.
 fn order(text: &str, key: &str) -> Option<u8> {
-    let (order, rest) = digits(field(text, key)?.trim_start())?;
+    // Some web pages have lost the commas between the numbers.
+    let behind = field(text, key).or_else(|| text.split_once(key).map(|(_, rest)| rest))?;
+    let (order, rest) = digits(behind.trim_start())?;
     (order <= MAX_ORDER && !rest.is_empty()).then_some(order as u8)
 }

@@ -2,6 +2,7 @@
 
 use super::allocator::Allocator;
 use super::blocks::BlockList;
+use super::cgroup::Cgroup;
 use super::kind::Kind;
 use super::place::node_and_zone;
 use super::release::Release;
@@ -29,14 +30,6 @@ pub(crate) struct HugePool {
     pub(crate) page_size: String,
     /// The node that was too small, where the request names one.
     pub(crate) node: Option<u32>,
-}
-
-/// A control group at its limit.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Cgroup {
-    pub(crate) path: Option<String>,
-    pub(crate) usage_kib: Option<u64>,
-    pub(crate) limit_kib: Option<u64>,
 }
 
 /// A report.
@@ -201,9 +194,11 @@ impl Splat {
             (self.kind, self.cgroup.path) = (Kind::OomCgroup, Some(until(path.trim(), ' ')));
             return true;
         }
-        if let Some(usage) = field(text, "memory:").and_then(|rest| kib(rest, "usage")) {
+        if self.cgroup.take_counter(text) {
             self.kind = Kind::OomCgroup;
-            (self.cgroup.usage_kib, self.cgroup.limit_kib) = (Some(usage), kib(text, "limit"));
+            return true;
+        }
+        if self.kind == Kind::OomCgroup && self.cgroup.take_uses(text) {
             return true;
         }
         let killed = ["Killed process", "Kill process"].iter().find_map(|key| field(text, key));

@@ -51,7 +51,10 @@ const ALLOCATORS: [&str; 47] = [
     "vmalloc",
 ];
 /// Further ones: those of the OOM killer, of DMA, and of per-process policies.
-const FURTHER: [&str; 31] = [
+const FURTHER: [&str; 34] = [
+    "__netdev_alloc",
+    "netdev_alloc",
+    "napi_alloc",
     "out_of_memory",
     "oom_kill",
     "select_bad",

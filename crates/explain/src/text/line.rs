@@ -71,6 +71,10 @@ fn source(text: &str) -> Option<&str> {
     if let Some((cpu, rest)) = text.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
         return (is_number(cpu) && rest.starts_with('[')).then_some(rest);
     }
+    // A numbered list of a web page, or `grep -n`.
+    if let Some((_, rest)) = text.split_once(['.', ':']).filter(|(number, _)| is_number(number)) {
+        return rest.trim_start().starts_with(['<', '[']).then_some(rest);
+    }
     let (cpu, rest) = text.strip_prefix(['c', 'C'])?.split_once(' ')?;
     is_number(cpu).then(|| rest.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()))
 }
@@ -163,6 +167,8 @@ mod tests {
             ("Nov 15 17:08:06 host kernel: Mem-Info:", Some("Nov 15 17:08:06"), None),
             ("kernel: [  1.5] Mem-Info:", Some("1.5"), None),
             ("MESSAGE=Mem-Info:", None, None),
+            ("  12. <4>[  1.5] Mem-Info:", Some("1.5"), None),
+            ("12:[  1.5] Mem-Info:", Some("1.5"), None),
             ("[  +0,000004] Mem-Info:", Some("+0,000004"), None),
             ("<4>[ 12.5]  (0)[78:kswapd0]Mem-Info:", Some("12.5"), None),
             ("<4>[ 12.5] [1:  kworker/1:1:   78] Mem-Info:", Some("12.5"), None),

@@ -8,6 +8,8 @@ use super::needles::{LONGEST, Needles};
 
 /// The bytes that are read and searched at a time.
 const BLOCK_BYTES: usize = 1 << 18;
+/// The bytes at the start of a file that tell whether it is text.
+const START_BYTES: u64 = 1 << 22;
 /// The most bytes of one line that are kept: a log shipper may put a whole report into one line.
 const MAX_LINE_BYTES: usize = 1 << 17;
 
@@ -18,8 +20,15 @@ pub(crate) struct ReadStats {
     pub(crate) bytes: u64,
     /// Lines, as the file has them.
     pub(crate) lines: u64,
-    /// Bytes that no text has: zeros, and others below a blank.
-    pub(crate) binary_bytes: u64,
+    /// Bytes that no text has, of the first 4 MiB: zeros, and others below a blank.
+    binary_bytes: u64,
+}
+
+impl ReadStats {
+    /// Returns true if the start of the file is no text.
+    pub(crate) fn is_binary(self) -> bool {
+        self.binary_bytes > self.bytes.min(START_BYTES) / 64
+    }
 }
 
 /// Reads lines of any length and encoding. A line longer than 128 KiB is cut there.
@@ -30,6 +39,7 @@ pub(crate) struct Lines<R> {
     at: usize,
     end: usize,
     is_over: bool,
+    is_utf16: bool,
     /// True if the block starts inside of a line whose start was taken.
     is_inside: bool,
     needles: Needles,
@@ -44,6 +54,7 @@ impl<R: Read> Lines<R> {
             at: 0,
             end: 0,
             is_over: false,
+            is_utf16: false,
             is_inside: false,
             needles: Needles::new(),
             stats: ReadStats::default(),
@@ -117,11 +128,33 @@ impl<R: Read> Lines<R> {
 
     fn take(&mut self, used: usize) {
         let taken = &self.block[self.at..self.at + used];
+        if self.stats.bytes < START_BYTES {
+            self.stats.binary_bytes += taken.iter().filter(|&&byte| is_binary(byte)).count() as u64;
+        }
         self.stats.bytes += used as u64;
         self.stats.lines += memchr_iter(b'\n', taken).count() as u64;
-        self.stats.binary_bytes += taken.iter().filter(|&&byte| is_binary(byte)).count() as u64;
         self.is_inside = used > 0 && taken.last() != Some(&b'\n') || used == 0 && self.is_inside;
         self.at += used;
+    }
+
+    /// Takes the zeros out of text in UTF-16, as Windows writes it, which leaves ASCII. Returns how many bytes are left.
+    fn plain(&mut self, read: usize) -> usize {
+        let new = &mut self.block[self.end..self.end + read];
+        self.is_utf16 |= self.stats.bytes == 0
+            && self.at == 0
+            && self.end == 0
+            && (new.starts_with(b"\xff\xfe") || new.starts_with(b"\xfe\xff"));
+        if !self.is_utf16 {
+            return read;
+        }
+        let mut kept = 0;
+        for number in 0..new.len() {
+            if new[number] != 0 {
+                new[kept] = new[number];
+                kept += 1;
+            }
+        }
+        kept
     }
 
     /// Reads more behind what is not yet taken. Returns false if there is no more, or no room.
@@ -141,7 +174,7 @@ impl<R: Read> Lines<R> {
                     self.stats.lines += u64::from(self.end > 0 && self.block[self.end - 1] != b'\n');
                     break;
                 }
-                Ok(read) => self.end += read,
+                Ok(read) => self.end += self.plain(read),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -181,6 +214,14 @@ mod tests {
         assert_eq!(seen, [2, MAX_LINE_BYTES, 1, 4]);
         let stats = lines.stats();
         assert_eq!((stats.lines, stats.bytes, stats.binary_bytes), (4, input.len() as u64, 1));
+    }
+
+    #[test]
+    fn text_of_windows_is_read() {
+        let wide: Vec<u8> = "\u{feff}Mem-Info:\r\nb\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut lines = Lines::new(Slow(&wide));
+        assert_eq!(lines.next().unwrap(), Some(b"\xff\xfeMem-Info:\r".as_slice()));
+        assert_eq!(lines.next().unwrap(), Some(b"b".as_slice()));
     }
 
     #[test]

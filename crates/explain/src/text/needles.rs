@@ -35,7 +35,7 @@ pub(super) struct Needles {
 
 impl Needles {
     pub(super) fn new() -> Self {
-        let finders = WORDS.iter().map(|word| Finder::new(word)).collect();
+        let finders = WORDS.iter().map(Finder::new).collect();
         Self { finders, next: vec![None; WORDS.len()] }
     }
 

@@ -28,7 +28,9 @@ impl Wrapping {
     /// Passes each of the kernel's lines in a line to `take`, and whether it is the first.
     pub(crate) fn unwrap(&mut self, line: &[u8], mut take: impl FnMut(&str, bool)) {
         let text = String::from_utf8_lossy(line);
-        let Some(text) = self.decoded(&text) else { return };
+        // The mark that Windows writes at the start of a text.
+        let text = text.trim_start_matches(['\u{feff}', '\u{fffd}']);
+        let Some(text) = self.decoded(text) else { return };
         let text = message(&text);
         let text = without_colours(&text);
         let text = without_html(&text);
@@ -66,15 +68,12 @@ fn from_quoted_printable(text: &str) -> String {
     let mut plain = parts.next().unwrap_or("").to_owned();
     for part in parts {
         let code = part.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
-        match code.filter(u8::is_ascii) {
-            Some(byte) => {
-                plain.push(char::from(byte));
-                plain.push_str(&part[2..]);
-            }
-            None => {
-                plain.push('=');
-                plain.push_str(part);
-            }
+        if let Some(byte) = code.filter(u8::is_ascii) {
+            plain.push(char::from(byte));
+            plain.push_str(&part[2..]);
+        } else {
+            plain.push('=');
+            plain.push_str(part);
         }
     }
     plain
@@ -143,15 +142,12 @@ fn without_tags(text: &str) -> String {
         let is_tag = tag.trim_start_matches('/').starts_with(|c: char| c.is_ascii_lowercase());
         let end = tag.find('>').filter(|_| is_tag);
         plain.push_str(&rest[..start]);
-        match end {
-            Some(end) => {
-                plain.push_str(if tag.starts_with("br") { "\n" } else { "" });
-                rest = &tag[end + 1..];
-            }
-            None => {
-                plain.push('<');
-                rest = tag;
-            }
+        if let Some(end) = end {
+            plain.push_str(if tag.starts_with("br") { "\n" } else { "" });
+            rest = &tag[end + 1..];
+        } else {
+            plain.push('<');
+            rest = tag;
         }
     }
     plain + rest
