@@ -2,6 +2,7 @@
 //!
 //! A module's `body` takes any bytes, and panics if they violate its property.
 
+pub mod explain_log;
 pub mod ftrace_text;
 pub mod oracle_files;
 pub mod perf_data;
@@ -12,7 +13,8 @@ pub mod trace_reader;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
+    ("explain_log", explain_log::body),
     ("ftrace_text", ftrace_text::body),
     ("oracle_files", oracle_files::body),
     ("perf_data", perf_data::body),
