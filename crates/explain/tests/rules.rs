@@ -153,7 +153,7 @@ fn memory_is_shared_out() {
         "Node 0 hugepages_total=10 hugepages_free=0 hugepages_surp=0 hugepages_size=2048kB\n262144 pages RAM",
     );
     let (_, text) = explained(&text);
-    let expected = "Memory: 57 % anonymous, 22 % slab that cannot be reclaimed, 17 % in no counter (drivers, balloons, leaks) of 1020.1 MiB";
+    let expected = "Memory: 1020.1 MiB, of it 57 % anonymous, 22 % slab that cannot be reclaimed, 17 % in no counter (drivers, balloons, leaks)";
     assert!(text.contains(expected), "{text}");
 }
 

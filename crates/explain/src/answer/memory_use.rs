@@ -40,5 +40,5 @@ pub(super) fn memory_use(splat: &Splat, why: &Judged) -> Option<String> {
     let large = shares.iter().filter(|&&(_, pages)| percent(pages) >= LEAST_PERCENT).take(MAX_USES);
     let texts: Vec<String> = large.map(|&(name, pages)| format!("{} % {name}", percent(pages))).collect();
     let all = super::size::human(ram, why);
-    (!texts.is_empty()).then(|| format!("{} of {all}", texts.join(", ")))
+    (!texts.is_empty()).then(|| format!("{all}, of it {}", texts.join(", ")))
 }
