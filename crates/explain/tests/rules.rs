@@ -233,3 +233,54 @@ fn warnings_name_the_function_and_the_task() {
             .is_none()
     );
 }
+
+/// An OOM kill of a machine whose page cache and swap are used up.
+fn exhausted(zone: &str) -> String {
+    let tasks = "Tasks state (memory values in pages):\n[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name\n\
+                 [    312]     0   312   300000   100000   200000        0             0 web worker\n\
+                 [    313]     0   313   300000    50000   200000        0             0 web worker\n";
+    let swap = "active_anon:100000 inactive_anon:50000\n active_file:10 inactive_file:10\nFree swap  = 84kB\nTotal swap = 2097148kB\n";
+    let text = report(ORDER_0, zone, "500(UMEH) 0 0 0 0 0 0 0 0 0 0")
+        .replace("page allocation failure:", "invoked oom-killer:");
+    let text = text.replace(
+        "task: invoked oom-killer: order:0, mode:0xcc0(GFP_KERNEL), nodemask=(null)",
+        "task invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
+    );
+    text.replace("Mem-Info:\n", &format!("Mem-Info:\n{swap}")) + tasks
+}
+
+#[test]
+fn used_up_memory_is_a_shortage_whatever_reserves_keep() {
+    let (found, text) =
+        explained(&exhausted(&SIZES.replace("2048KB", "128KB").replace("min:2048kB", "min:1900kB")));
+    assert_eq!(found.1, Some(Class::Shortage));
+    assert!(text.contains("memory is used up: 80 KiB of page cache are left, and swap is full"), "{text}");
+    assert!(
+        text.contains("Tasks: 585.9 MiB in 2 tasks web worker") && text.contains("add memory or swap"),
+        "{text}"
+    );
+    let boosted = SIZES.replace("boost:0kB min:2048kB", "boost:1024kB min:2048kB").replace("2048KB", "0KB");
+    assert!(explained(&exhausted(&boosted)).1.contains("add memory or swap"));
+}
+
+#[test]
+fn a_kill_by_hand_needs_no_action() {
+    let text = "kworker/0:2 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=-1, oom_score_adj=0\n";
+    let (_, text) = explained(text);
+    assert!(text.contains("/proc/sysrq-trigger") && !text.contains("names the request"), "{text}");
+}
+
+#[test]
+fn action_and_certainty_are_never_cut_off() {
+    let zone = |node: u32| {
+        format!(
+            "Node {node} Normal free:9000kB boost:8192kB min:10240kB low:10752kB high:11264kB present:1048576kB managed:1000000kB free_cma:0kB\nlowmem_reserve[]: 0 0 0\n"
+        )
+    };
+    let zones: String = (0..40).map(zone).collect();
+    let text = exhausted(SIZES).replace("Free swap", &format!("{zones}Free swap"));
+    let (_, text) = explained(&text);
+    for label in ["Action:", "Certainty:", "more zones", "Tasks:"] {
+        assert!(text.contains(label), "no {label} in {text}");
+    }
+}

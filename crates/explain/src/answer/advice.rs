@@ -80,6 +80,9 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
         Some(Class::Shortage) if !why.may_wait() || splat.kind == Kind::MemInfo => {
             format!("{raise}, so that requests that cannot wait find free pages")
         }
+        Some(Class::Shortage) if splat.is_exhausted() => {
+            "add memory or swap, or limit what uses most (see Memory and Tasks)".to_owned()
+        }
         Some(Class::Shortage) if splat.totals.page_cache().is_some_and(|pages| pages < 4096) => {
             "add memory or swap, or end the largest tasks: little page cache is left".to_owned()
         }
@@ -130,7 +133,8 @@ fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
         Kind::Vmalloc if why.verdict.class == Some(Class::Fragmentation) && why.order > Some(0) => {
             "harmless: vmalloc tries again with single pages"
         }
-        _ if !is_cma && why.findings.iter().any(|zone| without_boost(&zone)) => {
+        Kind::Oom if splat.request.is_by_hand => "none is needed: find who writes `f` to /proc/sysrq-trigger",
+        _ if !is_cma && !splat.is_exhausted() && why.findings.iter().any(|zone| without_boost(&zone)) => {
             "set vm.watermark_boost_factor to 0: without the temporary boost of the mark the request fits"
         }
         _ => return None,
@@ -202,7 +206,7 @@ pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
     let mut missing = Vec::new();
     let has_request =
         !matches!(splat.kind, Kind::Cma | Kind::OomCgroup | Kind::HugePool | Kind::TopAllocators);
-    if has_request && why.order.is_none() {
+    if has_request && why.order.is_none() && !splat.request.is_by_hand {
         missing.push("no line names the request".to_owned());
     } else if has_request && why.flags.is_none() {
         missing.push("its flags".to_owned());

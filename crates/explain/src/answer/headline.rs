@@ -24,6 +24,16 @@ pub(super) fn headline(splat: &Splat, why: &Judged) -> String {
         }
         Some(Class::NodePolicy) => node_policy(splat, why),
         Some(Class::Shortage | Class::Fragmentation) if splat.kind == Kind::Cma => contiguous(splat),
+        Some(Class::Shortage) if splat.is_exhausted() && why.deciding().is_some() => {
+            let zone = why.deciding().map_or(String::new(), |zone| numbers(zone, why));
+            let join = if splat.totals.swap_total_kib == Some(0) {
+                "and there is no swap"
+            } else {
+                "and swap is full"
+            };
+            let cache = super::size::human(splat.totals.page_cache().unwrap_or(0), why);
+            format!("Shortage: memory is used up: {cache} of page cache are left, {join}. {zone}.")
+        }
         Some(class) => match why.deciding() {
             Some(zone) => by_zone(class, zone, why),
             None if class == Class::Lowmem => {

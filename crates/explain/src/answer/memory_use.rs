@@ -8,6 +8,20 @@ const LEAST_PERCENT: u64 = 5;
 /// The most uses that are named.
 const MAX_USES: usize = 4;
 
+/// Returns the tasks with the most resident memory, by name.
+pub(super) fn tasks(splat: &Splat, why: &Judged) -> Option<String> {
+    let largest = splat.tasks.largest(3).into_iter().map(|group| {
+        let size = super::size::human(group.rss, why);
+        if group.count > 1 {
+            format!("{size} in {} tasks {}", group.count, group.name)
+        } else {
+            format!("{size} in {}", group.name)
+        }
+    });
+    let texts: Vec<String> = largest.collect();
+    (!texts.is_empty()).then(|| texts.join(", "))
+}
+
 /// Returns the largest uses of the machine's memory, or `None` if the text does not count them.
 pub(super) fn memory_use(splat: &Splat, why: &Judged) -> Option<String> {
     if let Some((anon, cache, dirty)) = splat.cgroup.anon_cache_dirty() {

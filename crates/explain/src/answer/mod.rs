@@ -21,6 +21,10 @@ use crate::report::{Kind, Log, Seen, Splat};
 
 /// The most lines of an answer about one report, and their columns.
 const MAX_LINES: usize = 20;
+/// The most zones that get a line of their own.
+const MAX_ZONES: usize = 7;
+/// The most doubts that an answer names.
+const MAX_DOUBTS: usize = 3;
 
 /// The answer to the newest report of a log.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,37 +88,43 @@ impl<'l> Answer<'l> {
     }
 
     fn lines(&self) -> Vec<String> {
+        let mut lines = wrap::wrapped("", &headline::headline(self.splat, &self.why));
+        lines.truncate(4);
+        lines.append(&mut wrap::wrapped("Request: ", &self.request_line()));
+        let mut advice = self.advice_lines();
+        let doubts = self.why.doubts.iter().map(|doubt| wrap::cut(format!("Doubt: {doubt}")));
+        advice.extend(doubts.take(MAX_DOUBTS));
+        // Zones take the lines that are left: the most important are among the first.
+        let room = MAX_LINES.saturating_sub(lines.len() + advice.len());
+        let zones =
+            |most| zones::zone_lines(&self.why, most).iter().flat_map(|zone| wrap::indented(zone)).collect();
+        let fitting = (1..=MAX_ZONES).rev().map(zones).find(|lines: &Vec<String>| lines.len() <= room);
+        lines.extend(fitting.unwrap_or_default());
+        lines.append(&mut advice);
+        lines.truncate(MAX_LINES);
+        lines
+    }
+
+    /// Returns the lines behind those of the zones.
+    fn advice_lines(&self) -> Vec<String> {
+        let (splat, why) = (self.splat, &self.why);
         let mut lines = Vec::new();
-        let mut first = wrap::wrapped("", &headline::headline(self.splat, &self.why));
-        first.truncate(4);
-        lines.append(&mut first);
-        let push = |lines: &mut Vec<String>, label: &str, text: String| {
-            lines.append(&mut wrap::wrapped(label, &text));
-        };
-        push(&mut lines, "Request: ", self.request_line());
-        for zone in zones::zone_lines(&self.why) {
-            lines.append(&mut wrap::indented(&zone));
-        }
-        for top in self.splat.top.iter().take(if self.splat.kind == Kind::TopAllocators { 8 } else { 3 }) {
+        for top in splat.top.iter().take(if splat.kind == Kind::TopAllocators { 8 } else { 3 }) {
             let line = format!("  top allocator: {} in {} pieces, {}", top.size, top.pieces, top.code);
             lines.push(wrap::cut(line));
         }
-        if let Some(text) = advice::reclaimable(self.splat, &self.why) {
-            push(&mut lines, "Reclaimable: ", text);
+        let missing = advice::not_shown(splat, why);
+        let labelled = [
+            ("Reclaimable: ", advice::reclaimable(splat, why)),
+            ("Memory: ", memory_use::memory_use(splat, why)),
+            ("Tasks: ", memory_use::tasks(splat, why)),
+            ("Action: ", Some(advice::action(splat, why))),
+            ("Certainty: ", Some(advice::certainty(splat, why, &self.check))),
+            ("Not in the text: ", (!missing.is_empty()).then(|| missing.join(", "))),
+        ];
+        for (label, text) in labelled {
+            lines.extend(text.into_iter().flat_map(|text| wrap::wrapped(label, &text)));
         }
-        if let Some(text) = memory_use::memory_use(self.splat, &self.why) {
-            push(&mut lines, "Memory: ", text);
-        }
-        push(&mut lines, "Action: ", advice::action(self.splat, &self.why));
-        push(&mut lines, "Certainty: ", advice::certainty(self.splat, &self.why, &self.check));
-        let missing = advice::not_shown(self.splat, &self.why);
-        if !missing.is_empty() {
-            push(&mut lines, "Not in the text: ", missing.join(", "));
-        }
-        for doubt in &self.why.doubts {
-            lines.push(wrap::cut(format!("Doubt: {doubt}")));
-        }
-        lines.truncate(MAX_LINES);
         lines
     }
 

@@ -5,22 +5,19 @@ use std::cmp::Reverse;
 use super::size::{kb, name, order_kb};
 use crate::reason::{Finding, Judged, Reserve, ZoneReason};
 
-/// The most zones that get a line of their own.
-const MAX_LINES: usize = 7;
-
-/// Returns the lines of the zones, most important first: the deciding one, then those that the request may use.
-pub(super) fn zone_lines(why: &Judged) -> Vec<String> {
+/// Returns at most `most` lines of zones, most important first: the deciding one, then those that the request may use.
+pub(super) fn zone_lines(why: &Judged, most: usize) -> Vec<String> {
     let mut numbers: Vec<usize> = (0..why.findings.len()).collect();
     numbers.sort_by_key(|&number| {
         let zone = &why.findings[number];
         (why.verdict.zone != Some(number), !zone.is_allowed(), Reverse((zone.kind, zone.size)))
     });
     let mut lines: Vec<String> = numbers.iter().map(|&number| line(&why.findings[number], why)).collect();
-    if lines.len() > MAX_LINES {
-        let rest = &numbers[MAX_LINES - 1..];
+    if lines.len() > most {
+        let rest = &numbers[most - 1..];
         let free = rest.iter().fold(0_u64, |sum, &number| sum.saturating_add(why.findings[number].free));
         let allowed = rest.iter().filter(|&&number| why.findings[number].is_allowed()).count();
-        lines.truncate(MAX_LINES - 1);
+        lines.truncate(most - 1);
         lines.push(format!("{} more zones, {allowed} of them allowed: {} free", rest.len(), kb(free, why)));
     }
     lines

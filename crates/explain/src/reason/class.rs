@@ -141,7 +141,7 @@ fn without_a_fit(found: &[Finding]) -> Verdict {
         found.iter().filter(|zone| zone.is_allowed()).map(|zone| zone.size).fold(0, u64::saturating_add);
     // A zone of a few pages says nothing of a machine: DMA has 16 MiB.
     let counts = |zone: &Finding| zone.size.saturating_mul(16) >= total;
-    let blocked = |zone: &Finding| matches!(zone.reason, ZoneReason::NoBlock | ZoneReason::OnlyIn(_));
+    let blocked = |zone: &Finding| zone.reason == ZoneReason::NoBlock || zone.is_in_reserve();
     let deciding = found.iter().enumerate().filter(|(_, zone)| blocked(zone));
     let deciding = deciding.max_by_key(|(_, zone)| (counts(zone), zone.kind, zone.size));
     if let Some((at, zone)) = deciding {

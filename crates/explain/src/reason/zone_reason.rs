@@ -145,6 +145,14 @@ impl Finding {
         !matches!(self.reason, ZoneReason::HigherZone | ZoneReason::OtherNode)
     }
 
+    /// Returns true if the free pages of a reserve would be enough, and are a large part of all free pages: with a small part
+    /// the zone is as good as short.
+    pub(crate) fn is_in_reserve(&self) -> bool {
+        let closed = self.cma.saturating_add(self.highatomic).max(self.in_closed_blocks);
+        matches!(self.reason, ZoneReason::OnlyIn(_))
+            && (self.usable > self.threshold() || closed.saturating_mul(4) >= self.free)
+    }
+
     /// Returns true if no block is large enough, or only blocks of a reserve with a small part of the free pages.
     pub(crate) fn is_fragmented(&self) -> bool {
         let is_by_block = self.usable > self.threshold();

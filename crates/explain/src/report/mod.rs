@@ -17,6 +17,7 @@ mod request;
 mod splat;
 mod stack;
 mod sums;
+mod tasks;
 mod totals;
 mod zone;
 

@@ -8,6 +8,7 @@ use super::place::node_and_zone;
 use super::release::Release;
 use super::request::AllocRequest;
 use super::stack;
+use super::tasks::TaskList;
 use super::totals::Totals;
 use super::zone::{ZoneText, lowmem_reserve};
 use crate::text::{field, kib, number};
@@ -53,6 +54,8 @@ pub(crate) struct Splat {
     /// The slab cache.
     pub(crate) cache: Option<String>,
     pub(crate) cgroup: Cgroup,
+    /// All tasks, by name.
+    pub(crate) tasks: TaskList,
     /// The killed task.
     pub(crate) killed: Option<String>,
     pub(crate) totals: Totals,
@@ -103,6 +106,7 @@ impl Splat {
             pool: None,
             cache: None,
             cgroup: Cgroup::default(),
+            tasks: TaskList::default(),
             killed: None,
             totals: Totals::default(),
             zones: Vec::new(),
@@ -119,6 +123,19 @@ impl Splat {
     /// Returns true if the text of the zones' blocks is there, which is among the last of a report.
     pub(crate) fn has_blocks(&self) -> bool {
         self.zones.iter().any(|zone| zone.blocks.is_some())
+    }
+
+    /// Returns true if an OOM kill found neither page cache nor free swap worth mention.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        let totals = &self.totals;
+        let few = (totals.ram_pages.unwrap_or(0) / 64).max(4096);
+        let has_little_cache = totals.page_cache().is_some_and(|pages| pages < few);
+        let is_swap_full = match (totals.swap_free_kib, totals.swap_total_kib) {
+            (_, Some(0)) => true,
+            (Some(free), Some(total)) => free < total / 16,
+            _ => false,
+        };
+        self.kind.is_oom() && has_little_cache && is_swap_full
     }
 
     /// Takes a line behind the header.
@@ -235,6 +252,9 @@ impl Splat {
         }
         if text.contains("+0x") {
             return self.take_stack(text);
+        }
+        if self.kind.is_oom() && self.tasks.take(text) {
+            return true;
         }
         if let Some(allocator) = Allocator::read(text) {
             if !self.kind.has_zones() && self.kind != Kind::TopAllocators {
