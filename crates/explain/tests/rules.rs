@@ -72,6 +72,20 @@ fn a_boost_that_alone_is_in_the_way_is_named() {
 }
 
 #[test]
+fn an_urgent_page_does_not_count_the_boost() {
+    // 1500 free pages: min is 2560, of it 2048 are a boost. Without it 512 pages are left, of them half and a quarter are open.
+    let sizes = SIZES.replace(
+        "boost:0kB min:2048kB low:2560kB high:3072kB",
+        "boost:8192kB min:10240kB low:10752kB high:11264kB",
+    );
+    let urgent = ORDER_0.replace("0xcc0(GFP_KERNEL)", "0xa20(GFP_ATOMIC)");
+    let (found, text) =
+        explained(&report(&urgent, &sizes.replace("2048KB", "0KB"), "150(UME) 0 0 0 0 0 0 0 0 0 0"));
+    assert_eq!(found.1, Some(Class::Shortage));
+    assert!(text.contains("needs more than 192 (min 2560 lowered, boost 2048 not counted)"), "{text}");
+}
+
+#[test]
 fn a_cut_list_with_a_block_fits() {
     let whole = report(ORDER_3, &SIZES.replace("2048KB", "0KB"), "5000(UME) 0 0 9(M) 0 0 0 0 0 0 0");
     let cut = &whole[..whole.find(" 0*1024kB").unwrap()];

@@ -204,9 +204,13 @@ pub(super) fn certainty(splat: &Splat, why: &Judged, check: &Check) -> String {
 /// Returns what the text does not show.
 pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
     let mut missing = Vec::new();
-    let has_request =
-        !matches!(splat.kind, Kind::Cma | Kind::OomCgroup | Kind::HugePool | Kind::TopAllocators);
-    if has_request && why.order.is_none() && !splat.request.is_by_hand {
+    let has_request = !matches!(
+        splat.kind,
+        Kind::Cma | Kind::OomCgroup | Kind::HugePool | Kind::TopAllocators | Kind::OrderWarning
+    );
+    if splat.kind == Kind::OrderWarning {
+        missing.push("the order".to_owned());
+    } else if has_request && why.order.is_none() && !splat.request.is_by_hand {
         missing.push("no line names the request".to_owned());
     } else if has_request && why.flags.is_none() {
         missing.push("its flags".to_owned());
@@ -214,7 +218,7 @@ pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
     if splat.release.is_none() {
         missing.push("the kernel's release".to_owned());
     }
-    if why.findings.is_empty() {
+    if why.findings.is_empty() && splat.kind.has_zones() && splat.kind != Kind::OomCgroup {
         missing.push("the zones".to_owned());
     } else if why.findings.iter().any(|zone| zone.hidden_highatomic.is_some()) {
         missing.push("the size of the HighAtomic reserve".to_owned());

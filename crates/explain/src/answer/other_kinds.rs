@@ -73,6 +73,10 @@ pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
              printed this.",
             numbers(zone, why)
         ),
+        None if why.findings.is_empty() && why.order == Some(0) => format!(
+            "Undecided: this {} lacks the zones. A single page was requested, so fragmentation is not the reason.",
+            splat.kind.name()
+        ),
         None => format!("Undecided: this {} lacks the lines that decide.", splat.kind.name()),
     }
 }

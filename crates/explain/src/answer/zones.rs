@@ -76,7 +76,11 @@ fn reason(zone: &Finding, why: &Judged) -> String {
 fn mark(zone: &Finding) -> String {
     let total = zone.threshold();
     let lowered = zone.min < zone.printed_min;
-    let boost = if zone.boost > 0 { format!(", boost {} in it", zone.boost) } else { String::new() };
+    let boost = match (zone.boost, zone.skipped_boost) {
+        (0, 0) => String::new(),
+        (0, skipped) => format!(", boost {skipped} not counted"),
+        (boost, _) => format!(", boost {boost} in it"),
+    };
     match (zone.lowmem_reserve, lowered) {
         (0, false) => format!("{total} (min{boost})"),
         (0, true) => format!("{total} (min {} lowered{boost})", zone.printed_min),

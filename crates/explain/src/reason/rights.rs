@@ -70,6 +70,16 @@ impl Rights {
         }
     }
 
+    /// Returns true if a request for one page does not count the boost of the min mark. Linux has this since 5.9, before reports
+    /// had the boost.
+    pub(crate) fn skips_boost(self) -> bool {
+        match self.rule {
+            Rule::ByOrder => false,
+            Rule::Harder => self.quarter,
+            Rule::NonBlock => self.half,
+        }
+    }
+
     /// Returns what is left of a min mark. Units: pages.
     pub(crate) fn lowered(self, min: u64) -> u64 {
         let half = if self.half { min / 2 } else { 0 };

@@ -59,8 +59,10 @@ pub(crate) struct Finding {
     pub(crate) printed_min: u64,
     /// The min mark with the request's rights.
     pub(crate) min: u64,
-    /// The part of the min mark that is a temporary boost.
+    /// The part of the min mark that is a temporary boost and counts for the request.
     pub(crate) boost: u64,
+    /// The part of the min mark that is a boost and does not count.
+    pub(crate) skipped_boost: u64,
     /// What the zone keeps for requests that could not use a higher zone.
     pub(crate) lowmem_reserve: u64,
     /// Free pages that the request may count: without all but one page of its own block, and without reserves.
@@ -101,6 +103,8 @@ impl Finding {
                 .blocks
                 .as_ref()
                 .is_some_and(|blocks| blocks.rows.iter().any(|row| has_highatomic(row.letters)));
+        let boost = pages(zone.boost_kib);
+        let skipped_boost = if order == 0 && rights.skips_boost() { boost } else { 0 };
         let mut found = Self {
             node: zone.node,
             kind: zone.kind,
@@ -109,8 +113,9 @@ impl Finding {
             free: pages(zone.free_kib),
             low: pages(zone.low_kib),
             printed_min: pages(zone.min_kib),
-            min: rights.lowered(pages(zone.min_kib)),
-            boost: pages(zone.boost_kib),
+            min: rights.lowered(pages(zone.min_kib).saturating_sub(skipped_boost)),
+            boost: boost - skipped_boost,
+            skipped_boost,
             lowmem_reserve: lowmem_reserve.unwrap_or(0),
             usable: 0,
             cma: if rights.cma { 0 } else { cma },

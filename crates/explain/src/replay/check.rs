@@ -131,7 +131,8 @@ fn check_zone(why: &Judged, finding: &Finding, text: &ZoneText, era: Era) -> Opt
 fn marks(why: &Judged, finding: &Finding, text: &ZoneText, left_out: u64) -> Marks {
     let highatomic = text.reserved_highatomic_kib.unwrap_or(0) / why.page_kib.max(1);
     if left_out == 0 {
-        return Marks { min: finding.printed_min, reserve: finding.lowmem_reserve, highatomic };
+        let min = finding.printed_min.saturating_sub(finding.skipped_boost);
+        return Marks { min, reserve: finding.lowmem_reserve, highatomic };
     }
     // What was left out is left out of what must stay free as well.
     let kept = (finding.threshold().max(0) as u64).saturating_sub(left_out);
