@@ -40,6 +40,9 @@ fn prefixes_change_nothing() {
         "\u{1b}[33m[ 12.345678]\u{1b}[0m ",
         "&gt; ",
         "/var/log/messages:Nov 15 17:08:06 host kernel: ",
+        "12:",
+        "2023-12-04T10:49:30.127Z In(05) vcpu-5 - Guest: <6>[39291577.009360] ",
+        "01-01 12:00:00.000     0     0 W kernel  : ",
     ] {
         unchanged(prefix, |line| format!("{prefix}{line}"));
     }
@@ -134,6 +137,27 @@ fn parts_as_lines_change_nothing() {
             _ => line.to_owned(),
         }
     });
+}
+
+#[test]
+fn broken_lines_of_other_kinds_are_joined() {
+    for text in [
+        "WARNING: CPU: 0 PID: 5 at\nmm/page_alloc.c:4944 __alloc_pages+0x8cc/0xfb0\n",
+        "cma: __cma_alloc: reserved: alloc failed, req-size: 257 pages, ret:\n-16\n",
+        "SLUB: Unable to allocate memory on node -1,\ngfp=0x820(GFP_ATOMIC)\n  cache:\nkmalloc-64(12:ea4c61d0), object size: 64, buffer size: 64,\ndefault order: 0, min order: 0\n",
+        "a: vmalloc error: size 0, page order 9, failed to allocate\npages, mode:0xcc2(GFP_KERNEL|__GFP_HIGHMEM), nodemask=(null)\n",
+    ] {
+        let whole = text.replace("\n  ", "\r").replace('\n', " ").replace('\r', "\n  ") + "\n";
+        assert_eq!(essence(text.as_bytes()), essence(whole.as_bytes()), "{text}");
+    }
+}
+
+#[test]
+fn a_line_of_a_megabyte_is_read() {
+    let plain = String::from_utf8(bytes("splat-frag-order4")).unwrap();
+    let noise = "a line of no interest\n".repeat(50_000);
+    let one_line = json!({ "msg": noise.clone() + &plain + &noise }).to_string();
+    assert_eq!(essence(one_line.as_bytes()), essence(plain.as_bytes()));
 }
 
 #[test]

@@ -101,13 +101,16 @@ fn slab(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> Opti
 }
 
 fn warning(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
-    let rest = field(text, "WARNING:")?;
+    // A mail program may have broken the line before the place.
+    let is_broken = text.starts_with("mm/");
+    let rest = if is_broken { text } else { field(text, "WARNING:")? };
     let place = ["mm/page_alloc.c:", "mm/util.c:", "mm/slab_common.c:", "mm/slub.c:"]
         .iter()
         .find_map(|file| rest.split_once(file))?
         .1;
     let words = || place.split_whitespace();
-    let function = words().find(|word| word.contains("+0x")).or_else(|| words().nth(1))?;
+    let function =
+        words().find(|word| word.contains("+0x")).or_else(|| words().nth(1).filter(|_| !is_broken))?;
     let function = function.split("+0x").next().unwrap_or(function);
     let is_in_page_alloc = rest.contains("mm/page_alloc.c:");
     if !is_in_page_alloc

@@ -23,6 +23,10 @@ enum Rest {
     Function,
     /// The groups of an OOM kill.
     Groups,
+    /// The error of a range that CMA could not give.
+    Error,
+    /// The orders of a slab cache.
+    Orders,
 }
 
 /// A line that may go on.
@@ -47,6 +51,10 @@ const MAX_PARTS: u32 = 40;
 impl Joiner {
     /// Takes a line. Passes whole lines to `take`.
     pub(crate) fn take(&mut self, line: &Line<'_>, mut take: impl FnMut(&Line<'_>)) {
+        // Web pages have blank lines between others.
+        if line.text.is_empty() {
+            return;
+        }
         if let Some(open) = &mut self.open {
             if open.goes_on_with(line) {
                 // The groups of an OOM kill are one word.
@@ -95,7 +103,21 @@ impl OpenLine {
         match self.rest {
             Rest::Request => {
                 let keys = [
-                    "order", "mode:", "mode=", "gfp", "(gfp", "nodemask", "oom_", "0x", "__GFP", "GFP_",
+                    "order",
+                    "mode:",
+                    "mode=",
+                    "gfp",
+                    "(gfp",
+                    "nodemask",
+                    "oom_",
+                    "0x",
+                    "__GFP",
+                    "GFP_",
+                    "pages,",
+                    "failed to",
+                    "allocate",
+                    "to allocate",
+                    "vm_struct",
                     "failure",
                 ];
                 is_number(first.trim_end_matches(',')) || keys.iter().any(|key| text.starts_with(key))
@@ -109,6 +131,13 @@ impl OpenLine {
                 block(first).is_some() || is_letters || is_sum
             }
             Rest::Function => first.contains("+0x"),
+            Rest::Error => text.contains("ret:") || first.starts_with('-'),
+            Rest::Orders => {
+                text.contains("order:")
+                    || self.text.ends_with("cache:")
+                    || text.starts_with("object size")
+                    || text.starts_with("size:")
+            }
             Rest::Groups => {
                 first.contains("memcg=") || first.contains("mems_allowed=") || first.contains("cpuset=")
             }
@@ -154,6 +183,12 @@ fn rest_of(text: &str) -> Option<Rest> {
     }
     if text.contains("WARNING:") && text.contains("mm/") && !text.contains("+0x") {
         return Some(Rest::Function);
+    }
+    if text.contains("alloc failed, req-size:") && !text.contains("ret: -") {
+        return Some(Rest::Error);
+    }
+    if text.starts_with("cache:") && !text.contains("min order:") && !text.contains(", order:") {
+        return Some(Rest::Orders);
     }
     let is_open_kill = text.starts_with("oom-kill:constraint=") && !text.contains("task_memcg=");
     is_open_kill.then_some(Rest::Groups)

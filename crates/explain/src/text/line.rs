@@ -46,6 +46,14 @@ impl<'t> Line<'t> {
         } else if let Some((head, rest)) = syslog(text) {
             self.time = self.time.or(clock_of(head));
             self.text = rest;
+        } else if let Some((head, rest)) = container(text) {
+            self.time = self.time.or(clock_of(head));
+            self.text = rest;
+        } else if let Some((stamp, rest)) = behind_any(text) {
+            self.time = self.time.or(Some(stamp));
+            self.text = rest;
+        } else if let Some(rest) = numbered(text) {
+            self.text = rest;
         }
     }
 
@@ -70,10 +78,6 @@ fn source(text: &str) -> Option<&str> {
         |part: &str| !part.is_empty() && part.len() <= 6 && part.bytes().all(|b| b.is_ascii_digit());
     if let Some((cpu, rest)) = text.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
         return (is_number(cpu) && rest.starts_with('[')).then_some(rest);
-    }
-    // A numbered list of a web page, or `grep -n`.
-    if let Some((_, rest)) = text.split_once(['.', ':']).filter(|(number, _)| is_number(number)) {
-        return rest.trim_start().starts_with(['<', '[']).then_some(rest);
     }
     let (cpu, rest) = text.strip_prefix(['c', 'C'])?.split_once(' ')?;
     is_number(cpu).then(|| rest.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()))
@@ -134,8 +138,37 @@ fn syslog(text: &str) -> Option<(&str, &str)> {
         Some(pid) => pid.split_once(']')?.1,
         None => rest,
     };
-    let rest = rest.strip_prefix(':').or_else(|| rest.strip_prefix(" - - -"))?;
+    let rest = rest.trim_start().strip_prefix(':').or_else(|| rest.strip_prefix(" - - -"))?;
     (at <= SYSLOG_HEAD && text[..at].bytes().any(|b| b.is_ascii_digit())).then_some((&text[..at], rest))
+}
+
+/// Returns what stands before a container's text in the log of its runtime, and the text: `2024-01-01T00:00:00Z stdout F text`.
+fn container(text: &str) -> Option<(&str, &str)> {
+    let (head, rest) = ["stdout", "stderr"].iter().find_map(|name| text.split_once(name))?;
+    let rest = rest.strip_prefix(" F ").or_else(|| rest.strip_prefix(" P "))?;
+    (head.len() <= 40 && head.starts_with(|c: char| c.is_ascii_digit())).then_some((head, rest))
+}
+
+/// Returns the text behind the number of a line: `grep -n` writes `12:text`, a list of a web page `12. <4>text`.
+fn numbered(text: &str) -> Option<&str> {
+    let (number, rest) = text.split_once(['.', ':'])?;
+    let is_number = !number.is_empty() && number.len() <= 7 && number.bytes().all(|b| b.is_ascii_digit());
+    let is_list =
+        text.as_bytes().get(number.len()) == Some(&b':') || rest.trim_start().starts_with(['<', '[']);
+    (is_number && is_list).then_some(rest)
+}
+
+/// Returns the seconds since boot that the kernel itself prints, and the text behind them, whatever stands before: a virtual
+/// machine's monitor, a container's shipper and others have prefixes of their own.
+fn behind_any(text: &str) -> Option<(&str, &str)> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let stamp = |at: usize| {
+        let (inside, rest) = text[at + 1..].split_once(']')?;
+        let (seconds, fraction) = inside.trim_start().split_once('.')?;
+        let is_stamp = is_number(seconds) && fraction.len() == 6 && is_number(fraction);
+        is_stamp.then_some((inside.trim_start(), rest))
+    };
+    memchr::memchr_iter(b'[', text.as_bytes()).take_while(|&at| at <= SYSLOG_HEAD).find_map(stamp)
 }
 
 /// Returns the time at the start of a syslog's line: a word that starts with a digit, or `Nov 15 17:08:06`.
@@ -167,8 +200,17 @@ mod tests {
             ("Nov 15 17:08:06 host kernel: Mem-Info:", Some("Nov 15 17:08:06"), None),
             ("kernel: [  1.5] Mem-Info:", Some("1.5"), None),
             ("MESSAGE=Mem-Info:", None, None),
+            (
+                "2023-12-04T10:49:30Z In(05) vcpu-5 - Guest: <6>[   12.345678] Mem-Info:",
+                Some("12.345678"),
+                None,
+            ),
+            ("W/kernel  (    0): [   12.345678] [ T77] Mem-Info:", Some("12.345678"), Some("T77")),
             ("  12. <4>[  1.5] Mem-Info:", Some("1.5"), None),
             ("12:[  1.5] Mem-Info:", Some("1.5"), None),
+            ("12:Mem-Info:", None, None),
+            ("2024-01-01T00:00:00.5Z stdout F Mem-Info:", Some("2024-01-01T00:00:00.5Z"), None),
+            ("01-01 12:00:00.000     0     0 W kernel  : Mem-Info:", Some("01-01"), None),
             ("[  +0,000004] Mem-Info:", Some("+0,000004"), None),
             ("<4>[ 12.5]  (0)[78:kswapd0]Mem-Info:", Some("12.5"), None),
             ("<4>[ 12.5] [1:  kworker/1:1:   78] Mem-Info:", Some("12.5"), None),

@@ -6,12 +6,10 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::needles::{LONGEST, Needles};
 
-/// The bytes that are read and searched at a time.
+/// The bytes that are read and searched at a time, and the most of one line.
 const BLOCK_BYTES: usize = 1 << 18;
 /// The bytes at the start of a file that tell whether it is text.
 const START_BYTES: u64 = 1 << 22;
-/// The most bytes of one line that are kept: a log shipper may put a whole report into one line.
-const MAX_LINE_BYTES: usize = 1 << 17;
 
 /// What was read so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +29,7 @@ impl ReadStats {
     }
 }
 
-/// Reads lines of any length and encoding. A line longer than 128 KiB is cut there.
+/// Reads lines of any length and encoding. A line longer than a block is cut into several.
 pub(crate) struct Lines<R> {
     input: R,
     block: Vec<u8>,
@@ -40,8 +38,6 @@ pub(crate) struct Lines<R> {
     end: usize,
     is_over: bool,
     is_utf16: bool,
-    /// True if the block starts inside of a line whose start was taken.
-    is_inside: bool,
     needles: Needles,
     stats: ReadStats,
 }
@@ -55,7 +51,6 @@ impl<R: Read> Lines<R> {
             end: 0,
             is_over: false,
             is_utf16: false,
-            is_inside: false,
             needles: Needles::new(),
             stats: ReadStats::default(),
         }
@@ -81,23 +76,14 @@ impl<R: Read> Lines<R> {
     /// # Errors
     /// If the input cannot be read.
     pub(crate) fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        loop {
-            let text = &self.block[self.at..self.end];
-            let end = memchr(b'\n', text);
-            if end.is_none() && text.len() < BLOCK_BYTES && self.fill()? {
-                continue;
-            }
-            let used = end.map_or(self.end - self.at, |end| end + 1);
-            let line = self.at..self.at + end.unwrap_or(used).min(MAX_LINE_BYTES);
-            if used == 0 {
-                return Ok(None);
-            }
-            let was_inside = self.is_inside;
-            self.take(used);
-            if !was_inside {
-                return Ok(Some(&self.block[line]));
-            }
+        let mut end = memchr(b'\n', &self.block[self.at..self.end]);
+        while end.is_none() && self.end - self.at < BLOCK_BYTES && self.fill()? {
+            end = memchr(b'\n', &self.block[self.at..self.end]);
         }
+        let used = end.map_or(self.end - self.at, |end| end + 1);
+        let line = self.at..self.at + end.unwrap_or(used);
+        self.take(used);
+        Ok((used > 0).then(|| &self.block[line]))
     }
 
     /// Takes all lines up to the next that has a word of reports.
@@ -120,8 +106,6 @@ impl<R: Read> Lines<R> {
             };
             let start = memrchr(b'\n', &text[self.at..found]).map_or(0, |end| end + 1);
             self.take(start);
-            // Of a line whose start was not kept, the part from the word on counts.
-            self.is_inside = false;
             return Ok(());
         }
     }
@@ -133,7 +117,6 @@ impl<R: Read> Lines<R> {
         }
         self.stats.bytes += used as u64;
         self.stats.lines += memchr_iter(b'\n', taken).count() as u64;
-        self.is_inside = used > 0 && taken.last() != Some(&b'\n') || used == 0 && self.is_inside;
         self.at += used;
     }
 
@@ -211,7 +194,7 @@ mod tests {
         while let Some(line) = lines.next().unwrap() {
             seen.push(line.len());
         }
-        assert_eq!(seen, [2, MAX_LINE_BYTES, 1, 4]);
+        assert_eq!(seen, [2, BLOCK_BYTES, BLOCK_BYTES, BLOCK_BYTES, 0, 1, 4]);
         let stats = lines.stats();
         assert_eq!((stats.lines, stats.bytes, stats.binary_bytes), (4, input.len() as u64, 1));
     }

@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 /// The words: of the first lines of reports, of lines that reports without a first line start with, and of kernel releases.
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 21] = [
     "oom-kill",
     "page allocation ",
     "vmalloc",
@@ -24,6 +24,7 @@ const WORDS: [&str; 20] = [
     " free:",
     "ainted",
     "Linux version",
+    "oding: quoted-printable",
 ];
 
 /// Finds the first of the words in blocks of text, and searches each byte once for each word.

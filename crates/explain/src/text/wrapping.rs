@@ -20,9 +20,9 @@ const MAX_BEFORE: usize = 4096;
 const MESSAGE_KEYS: [&str; 6] = ["message", "msg", "log", "text", "textpayload", "line"];
 
 impl Wrapping {
-    /// Returns true if no line waits for its rest.
+    /// Returns true if each line is by itself: no line waits for its rest, and no word may be broken.
     pub(crate) fn is_idle(&self) -> bool {
-        self.before.is_empty()
+        self.before.is_empty() && !self.is_quoted_printable
     }
 
     /// Passes each of the kernel's lines in a line to `take`, and whether it is the first.
@@ -46,7 +46,7 @@ impl Wrapping {
     /// Decodes quoted-printable. Returns `None` for a line that goes on in the next.
     fn decoded<'t>(&mut self, line: &'t str) -> Option<Cow<'t, str>> {
         let line = line.strip_suffix('\r').unwrap_or(line);
-        self.is_quoted_printable |= line.contains("=3D");
+        self.is_quoted_printable |= line.contains("=3D") || line.ends_with("oding: quoted-printable");
         let open = line.strip_suffix('=').filter(|rest| {
             (self.is_quoted_printable || !rest.ends_with(' ')) && self.before.len() < MAX_BEFORE
         });
