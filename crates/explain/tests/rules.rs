@@ -224,6 +224,14 @@ fn pools_stalls_and_lists_are_explained() {
 }
 
 #[test]
+fn per_cpu_memory_is_explained() {
+    let text = "percpu: allocation failed, size=16 align=8 atomic=1, atomic alloc failed, no space left\nCPU: 1 PID: 7 Comm: nft Not tainted 6.1.38 #7\n";
+    let (found, text) = explained(text);
+    assert_eq!((found.0, found.1), (Kind::PerCpu, None));
+    assert!(text.contains("16 bytes, and a request that cannot wait") && text.contains("by nft"), "{text}");
+}
+
+#[test]
 fn warnings_name_the_function_and_the_task() {
     for (text, class) in [
         ("WARNING: CPU: 1 PID: 5 at mm/page_alloc.c:5402\n__alloc_pages+0x1b2/0x330\n", Some(Class::Size)),

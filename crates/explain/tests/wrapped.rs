@@ -174,6 +174,16 @@ fn sentences_about_reports_are_none() {
 }
 
 #[test]
+fn packed_files_name_the_command_that_unpacks_them() {
+    for (start, command) in
+        [(b"\x1f\x8b\x08".as_slice(), "zcat FILE |"), (b"LPKSHHRH", "journalctl -k --file FILE |")]
+    {
+        let nothing = Log::read(start).unwrap().nothing_found();
+        assert!(nothing.contains(command), "{nothing}");
+    }
+}
+
+#[test]
 fn reports_deep_in_a_long_log_are_found() {
     let noise = "Nov 15 17:08:06 host systemd[1]: Started a unit of no interest.\n".repeat(20_000);
     for name in NAMES {

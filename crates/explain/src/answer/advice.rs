@@ -120,6 +120,9 @@ fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
     };
     let text = match splat.kind {
         Kind::HugePool => "request fewer huge pages (hugepages=, per node: hugepages=0:N,1:M), or add memory",
+        Kind::PerCpu => {
+            "try again, or have fewer per-CPU counters (BPF maps, nftables sets, cgroups, network devices)"
+        }
         Kind::TopAllocators => "paste the report that the kernel printed before this list",
         Kind::OrderWarning if why.verdict.class.is_none() => {
             "report it with the whole stack to the owner of the caller"
@@ -206,7 +209,12 @@ pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
     let mut missing = Vec::new();
     let has_request = !matches!(
         splat.kind,
-        Kind::Cma | Kind::OomCgroup | Kind::HugePool | Kind::TopAllocators | Kind::OrderWarning
+        Kind::Cma
+            | Kind::OomCgroup
+            | Kind::HugePool
+            | Kind::TopAllocators
+            | Kind::OrderWarning
+            | Kind::PerCpu
     );
     if splat.kind == Kind::OrderWarning {
         missing.push("the order".to_owned());

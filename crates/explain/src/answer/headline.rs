@@ -152,7 +152,7 @@ fn cgroup(splat: &Splat) -> String {
 }
 
 fn address_space(splat: &Splat) -> String {
-    let bytes = splat.vmalloc_bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
+    let bytes = splat.bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
     format!(
         "Address space: vmalloc found no free range{bytes} of kernel addresses. Free pages were not what it lacked."
     )
@@ -160,7 +160,7 @@ fn address_space(splat: &Splat) -> String {
 
 fn size(splat: &Splat, why: &Judged) -> String {
     if splat.kind == Kind::Vmalloc {
-        let bytes = splat.vmalloc_bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
+        let bytes = splat.bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
         return format!("Size no zone can have: the vmalloc{bytes} exceeds all memory of the machine.");
     }
     let lists = splat.zones.iter().filter_map(|zone| zone.blocks.as_ref());

@@ -46,6 +46,18 @@ pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
                 .map_or(String::new(), |top| format!(" The largest is {} with {}.", top.code, top.size));
             return format!("Undecided: this list of top allocators has no report with it.{largest}");
         }
+        Kind::PerCpu => {
+            let bytes = splat.bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
+            let wait = if splat.may_wait == Some(false) {
+                ", and a request that cannot wait may not add a chunk"
+            } else {
+                ""
+            };
+            return format!(
+                "Undecided: the chunks of per-CPU memory have no room for a request{bytes}{wait}. Free pages may not be what \
+                 it lacked."
+            );
+        }
         Kind::OrderWarning => {
             let function = splat.function.as_deref().unwrap_or("the page allocator");
             return format!(

@@ -122,7 +122,7 @@ fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> 
         Kind::OrderWarning if warns_of_order(splat.function.as_deref(), version) => {
             Verdict::new(Class::Size, Sure::Likely)
         }
-        Kind::OrderWarning | Kind::TopAllocators => Verdict::UNDECIDED,
+        Kind::OrderWarning | Kind::TopAllocators | Kind::PerCpu => Verdict::UNDECIDED,
         // A pool that the kernel command line requests is filled before memory can be fragmented.
         Kind::HugePool => Verdict::new(Class::Shortage, Sure::Likely),
         Kind::Slab if is_of_cgroup(splat) => Verdict::new(Class::CgroupLimit, Sure::Likely),

@@ -1,9 +1,11 @@
 //! The list of the code that has allocated most, as kernels since 6.14 with allocation profiling print it.
 
+use serde::Serialize;
+
 use crate::text::digits;
 
 /// Code that allocates.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct Allocator {
     /// How much it has allocated, as printed: `12.3 MiB`, or bytes.
     pub(crate) size: String,

@@ -37,6 +37,7 @@ pub(crate) fn start(line: &Line<'_>, release: Option<&Release>) -> Option<Splat>
         .or_else(|| contiguous(text, &new))
         .or_else(|| pool(text).map(|pool| Splat { pool: Some(pool), ..new(Kind::HugePool) }))
         .or_else(|| slab(text, &with_request))
+        .or_else(|| per_cpu(text, &new))
         .or_else(|| warning(text, &new))
 }
 
@@ -47,7 +48,7 @@ fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> O
         let rest = parts.1;
         let sized = || digits(rest.trim_start_matches([':', ' '])).map(|(bytes, _)| bytes);
         let of_bytes = number(rest, "of").filter(|_| rest.contains("bytes"));
-        splat.vmalloc_bytes = number(rest, "size").or(of_bytes).or_else(sized);
+        splat.bytes = number(rest, "size").or(of_bytes).or_else(sized);
         splat.exceeds_machine = rest.contains("exceeds total pages");
         let has_pages = ["allocate pages", "allocation failure", "allocated page array"];
         splat.lacks_addresses = if rest.contains("vm_struct allocation failed") {
@@ -64,7 +65,7 @@ fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> O
     let keys = ["vmap allocation for size", "vmalloc_node_range for size"];
     let (before, rest) = keys.iter().find_map(|key| text.split_once(key))?;
     let mut splat = with_request(Kind::Vmalloc, (before, ""));
-    splat.vmalloc_bytes = digits(rest.trim_start()).map(|(bytes, _)| bytes);
+    splat.bytes = digits(rest.trim_start()).map(|(bytes, _)| bytes);
     splat.lacks_addresses = Some(true);
     Some(splat)
 }
@@ -98,6 +99,14 @@ fn slab(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> Opti
     let parts = text.split_once("Unable to allocate memory on")?;
     let is_slab = parts.0.contains("SLUB") || parts.0.contains("SLAB");
     is_slab.then(|| with_request(Kind::Slab, ("", parts.1)))
+}
+
+fn per_cpu(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
+    let rest = field(text, "percpu: allocation failed,")?;
+    let mut splat = new(Kind::PerCpu);
+    splat.bytes = number(rest, "size=");
+    splat.may_wait = number(rest, "atomic=").map(|atomic| atomic == 0);
+    Some(splat)
 }
 
 fn warning(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {

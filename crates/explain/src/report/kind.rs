@@ -26,6 +26,8 @@ pub enum Kind {
     HugePool,
     /// A slab cache that got no page.
     Slab,
+    /// The allocator of per-CPU memory, without room.
+    PerCpu,
     /// The list of code that has allocated most.
     TopAllocators,
     /// A listing of memory without a line that names a request.
@@ -46,6 +48,7 @@ impl Kind {
             Self::Cma => "CMA failure",
             Self::HugePool => "huge page pool too small",
             Self::Slab => "slab allocation failure",
+            Self::PerCpu => "per-CPU allocation failure",
             Self::TopAllocators => "list of top allocators",
             Self::MemInfo => "memory listing without a request",
         }
@@ -53,7 +56,10 @@ impl Kind {
 
     /// Returns true for the kinds that the kernel prints with its zones.
     pub(crate) const fn has_zones(self) -> bool {
-        !matches!(self, Self::OrderWarning | Self::Cma | Self::HugePool | Self::Slab | Self::TopAllocators)
+        !matches!(
+            self,
+            Self::OrderWarning | Self::Cma | Self::HugePool | Self::Slab | Self::PerCpu | Self::TopAllocators
+        )
     }
 
     /// Returns true for the kinds of the out-of-memory killer.

@@ -28,6 +28,8 @@ pub struct Log {
     /// By the time of the newest, oldest first.
     pub(crate) seen: Vec<Seen>,
     pub(crate) stats: ReadStats,
+    /// The command that unpacks the file, if it is packed.
+    pub(crate) packed: Option<&'static str>,
     /// What of another operating system's was seen.
     pub(crate) foreign_system: Option<&'static str>,
 }
@@ -42,6 +44,14 @@ const FOREIGN: [(&str, &str); 6] = [
     ("SunOS", "Solaris"),
 ];
 
+/// The first bytes of packed files, and the commands that unpack them.
+const PACKED: [(&[u8], &str); 4] = [
+    (b"\x1f\x8b", "zcat FILE"),
+    (b"BZh", "bzcat FILE"),
+    (b"PK\x03\x04", "unzip -p FILE"),
+    (b"LPKSHHRH", "journalctl -k --file FILE"),
+];
+
 impl Log {
     /// Reads a log to its end. Memory does not grow with its length.
     ///
@@ -50,7 +60,9 @@ impl Log {
     pub fn read(input: impl Read) -> io::Result<Self> {
         let mut log = Self::default();
         let mut lines = Lines::new(input);
-        log.foreign_system = foreign(lines.peek()?);
+        let start = lines.peek()?;
+        log.foreign_system = foreign(start);
+        log.packed = PACKED.iter().find(|(magic, _)| start.starts_with(magic)).map(|&(_, command)| command);
         let (mut wrapping, mut joiner, mut collector) =
             (Wrapping::default(), Joiner::default(), Collector::default());
         // Further lines of one message have the time and the caller of the first.

@@ -8,6 +8,8 @@ impl Log {
         let stats = self.stats;
         let what = if stats.bytes == 0 {
             "the text is empty".to_owned()
+        } else if let Some(command) = self.packed {
+            format!("the {} bytes are packed; use `{command} | freehold explain`", stats.bytes)
         } else if stats.is_binary() {
             format!(
                 "the {} bytes are binary; decompress them, or export a journal with `journalctl -k`",
@@ -20,7 +22,7 @@ impl Log {
         };
         format!(
             "no report of a failed allocation was found: {what}. Looked for page allocation failures, OOM kills, memory \
-             listings (Mem-Info), and failures of vmalloc, CMA, hugetlb pools and slab caches"
+             listings (Mem-Info), and failures of vmalloc, CMA, hugetlb pools, per-CPU memory and slab caches"
         )
     }
 }

@@ -41,12 +41,14 @@ pub(crate) struct Splat {
     pub(crate) time: Option<String>,
     pub(crate) release: Option<Release>,
     pub(crate) request: AllocRequest,
-    /// Bytes of a vmalloc, where known.
-    pub(crate) vmalloc_bytes: Option<u64>,
+    /// Bytes of a request that is not in pages.
+    pub(crate) bytes: Option<u64>,
     /// True if vmalloc found no range of addresses, or if its text says that pages were what it lacked.
     pub(crate) lacks_addresses: Option<bool>,
     /// True if more was requested than the machine has.
     pub(crate) exceeds_machine: bool,
+    /// Whether a request for per-CPU memory could wait.
+    pub(crate) may_wait: Option<bool>,
     /// The function of a warning.
     pub(crate) function: Option<String>,
     pub(crate) cma: CmaFailure,
@@ -98,9 +100,10 @@ impl Splat {
             time: time.map(|time| time.chars().take(40).collect()),
             release,
             request: AllocRequest::default(),
-            vmalloc_bytes: None,
+            bytes: None,
             lacks_addresses: None,
             exceeds_machine: false,
+            may_wait: None,
             function: None,
             cma: CmaFailure::default(),
             pool: None,

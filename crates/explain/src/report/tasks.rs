@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 /// The most names that are kept: a list may have thousands of tasks, but few names.
 const MAX_NAMES: usize = 512;
 
 /// Tasks of one name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub(crate) struct TaskGroup {
     pub(crate) name: String,
     pub(crate) count: u64,

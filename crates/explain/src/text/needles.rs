@@ -3,13 +3,14 @@
 use memchr::memmem::Finder;
 
 /// The words: of the first lines of reports, of lines that reports without a first line start with, and of kernel releases.
-const WORDS: [&str; 21] = [
+const WORDS: [&str; 22] = [
     "oom-kill",
     "page allocation ",
     "vmalloc",
     "vmap allocation",
     "alloc failed, req-size",
     "PFNs busy",
+    "allocation failed, size=",
     "is busy, retrying",
     ": allocating ",
     "to allocate memory on ",
