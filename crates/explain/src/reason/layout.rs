@@ -8,7 +8,7 @@ use crate::report::ZoneText;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Layout(Vec<ZoneType>);
 
-/// The optional types of zones that kernels have, most common first. Every kernel has Normal and Movable.
+/// The optional types of zones that kernels have, most common first. Every kernel has Normal, and since 2.6.23 Movable.
 const OPTIONAL: [&[ZoneType]; 7] = [
     &[ZoneType::Dma, ZoneType::Dma32],
     &[ZoneType::Dma, ZoneType::HighMem],
@@ -25,10 +25,17 @@ impl Layout {
         let length = zones.iter().filter_map(|zone| zone.lowmem_reserve.as_ref().map(Vec::len)).max();
         let fits = |kinds: &Vec<ZoneType>| {
             let has_all = zones.iter().all(|zone| kinds.contains(&zone.kind));
-            has_all && length.is_none_or(|length| kinds.len() == length) && keeps_nothing_below(kinds, zones)
+            has_all && length.is_none_or(|length| kinds.len() == length)
         };
-        let candidates = OPTIONAL.iter().flat_map(|optional| [types(optional, false), types(optional, true)]);
-        Self(candidates.into_iter().find(fits).unwrap_or_else(|| ZoneType::ALL.to_vec()))
+        let with_movable =
+            OPTIONAL.iter().flat_map(|optional| [types(optional, false), types(optional, true)]);
+        let mut with_movable = with_movable.filter(|kinds| keeps_nothing_below(kinds, zones));
+        // Until 2.6.8 zones also kept pages from requests for themselves.
+        let mut old = OPTIONAL.iter().map(|optional| {
+            types(optional, false).into_iter().filter(|&kind| kind != ZoneType::Movable).collect()
+        });
+        let found = with_movable.find(fits).or_else(|| old.find(fits));
+        Self(found.unwrap_or_else(|| ZoneType::ALL.to_vec()))
     }
 
     /// Returns the highest type of zone that flags allow.
@@ -41,6 +48,10 @@ impl Layout {
 
     /// Returns what a zone keeps from requests that could use the zone `highest`. Units: pages.
     pub(crate) fn reserve(&self, zone: &ZoneText, highest: ZoneType) -> Option<u64> {
+        if zone.lowmem_reserve.is_none() && zone.kind >= highest {
+            // No zone keeps pages from requests for itself.
+            return Some(0);
+        }
         let number = self.0.iter().position(|&kind| kind == highest)?;
         zone.lowmem_reserve.as_ref()?.get(number).copied()
     }
@@ -81,6 +92,11 @@ mod tests {
         assert_eq!(Layout::of(&arm).0, [Dma, Normal, HighMem, Movable]);
         assert_eq!(Layout::of(&arm).reserve(&arm[0], Normal), Some(0));
         assert_eq!(Layout::of(&[zone(Dma32, &[0, 0, 0])]).0, [Dma32, Normal, Movable]);
+        let old = [zone(Dma, &[0, 240, 240]), zone(Normal, &[0, 0, 0]), zone(HighMem, &[0, 0, 0])];
+        assert_eq!(Layout::of(&old).0, [Dma, Normal, HighMem]);
+        let older = [zone(Dma, &[8, 476, 540]), zone(Normal, &[0, 468, 532]), zone(HighMem, &[0, 0, 64])];
+        assert_eq!(Layout::of(&older).reserve(&older[1], Normal), Some(468));
+        assert_eq!(Layout::of(&older).reserve(&ZoneText::unsized_zone(0, Normal), Normal), Some(0));
         let normal = Layout::of(&[zone(Normal, &[0, 0])]);
         assert_eq!(normal.highest(GfpFlags::HIGHUSER), Normal);
     }
