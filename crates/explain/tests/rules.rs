@@ -103,6 +103,9 @@ fn a_zone_without_memory_is_lowmem() {
     let (found, text) = explained(&text);
     assert_eq!(found.1, Some(Class::Lowmem));
     assert!(text.contains("no zone above DMA, and there is no memory"), "{text}");
+    assert_eq!(found.2, Sure::Certain);
+    let (found, _) = explained(&report(&header, SIZES, "5000(UME) 0 0 900(M) 0 0 0 0 0 0 0"));
+    assert_eq!((found.1, found.2), (Some(Class::Lowmem), Sure::Likely));
 }
 
 #[test]

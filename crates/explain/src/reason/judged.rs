@@ -55,9 +55,19 @@ impl Judged {
         let doubts = doubts(splat);
         let mut verdict = verdict(splat, &findings, version);
         let lacks_flags = flags.is_none() && verdict.zone.is_some();
+        // Zones without memory are in the text, or the text is cut off.
+        let is_empty =
+            |zone: &ZoneText| zone.kind <= highest && zone.present_kib.is_some() && zone.size_kib() == 0;
+        let lacks_zones = verdict.class == Some(Class::Lowmem)
+            && verdict.zone.is_none()
+            && !splat.zones.iter().any(is_empty);
         // The lists of blocks come last: without one the text is cut off.
         let is_cut = splat.zones.iter().any(|zone| zone.blocks.is_none());
-        if lacks_flags || is_cut && verdict.zone.is_some() || (!doubts.is_empty() && !findings.is_empty()) {
+        if lacks_flags
+            || lacks_zones
+            || is_cut && verdict.zone.is_some()
+            || (!doubts.is_empty() && !findings.is_empty())
+        {
             verdict = verdict.at_most_likely();
         }
         Self { page_kib, order, flags, highest, rights, findings, verdict, doubts }
