@@ -104,7 +104,9 @@ fn a_zone_without_memory_is_lowmem() {
     assert_eq!(found.1, Some(Class::Lowmem));
     assert!(text.contains("no zone above DMA, and there is no memory"), "{text}");
     assert_eq!(found.2, Sure::Certain);
-    let (found, _) = explained(&report(&header, SIZES, "5000(UME) 0 0 900(M) 0 0 0 0 0 0 0"));
+    let without =
+        report(&header, SIZES, "5000(UME) 0 0 900(M) 0 0 0 0 0 0 0").replace("[]: 0 0 0", "[]: 0 0 0 0 0");
+    let (found, _) = explained(&without);
     assert_eq!((found.1, found.2), (Some(Class::Lowmem), Sure::Likely));
 }
 
@@ -286,6 +288,8 @@ fn used_up_memory_is_a_shortage_whatever_reserves_keep() {
     );
     let boosted = SIZES.replace("boost:0kB min:2048kB", "boost:1024kB min:2048kB").replace("2048KB", "0KB");
     assert!(explained(&exhausted(&boosted)).1.contains("add memory or swap"));
+    let large = SIZES.replace("2048KB", "800KB").replace("min:2048kB", "min:1900kB");
+    assert_eq!(explained(&exhausted(&large)).0.1, Some(Class::Shortage));
 }
 
 #[test]

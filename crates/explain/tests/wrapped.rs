@@ -167,6 +167,9 @@ fn sentences_about_reports_are_none() {
         "( invoked oom-killer is gone now)\n",
         "Shouldn't I get those \"page allocation failure\" messages if it does?\n",
         "mkfs invoked oom-killer: why?\n",
+        "+\tpr_warn(\"vmap allocation for size %lu failed: use vmalloc=<size> to increase size\\n\",\n",
+        "\"vmalloc error: size %lu, exceeds total pages\",\n",
+        "pr_err(\"%s: %s: alloc failed, req-size: %zu pages, ret: %d\\n\",\n",
     ] {
         let log = Log::read(text.as_bytes()).unwrap();
         assert!(Answer::new(&log).is_none(), "{text}");

@@ -54,6 +54,10 @@ impl Judged {
         let findings: Vec<Finding> = with_memory.map(judge).collect();
         let doubts = doubts(splat);
         let mut verdict = verdict(splat, &findings, version);
+        if splat.is_exhausted() && verdict.zone.is_some_and(|at| findings[at].is_short_of_highatomic()) {
+            // Linux gives this reserve back before it kills, so that it is not what was missing.
+            verdict.class = Some(Class::Shortage);
+        }
         let lacks_flags = flags.is_none() && verdict.zone.is_some();
         // Zones without memory are in the text, or the text is cut off.
         let is_empty =

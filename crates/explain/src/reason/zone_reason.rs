@@ -158,6 +158,11 @@ impl Finding {
             && (self.usable > self.threshold() || closed.saturating_mul(4) >= self.free)
     }
 
+    /// Returns true if too few pages are free, and the reserve for urgent requests alone would make them enough.
+    pub(crate) fn is_short_of_highatomic(&self) -> bool {
+        self.reason == ZoneReason::OnlyIn(Reserve::HighAtomic) && self.usable <= self.threshold()
+    }
+
     /// Returns true if no block is large enough, or only blocks of a reserve with a small part of the free pages.
     pub(crate) fn is_fragmented(&self) -> bool {
         let is_by_block = self.usable > self.threshold();

@@ -9,6 +9,10 @@ use crate::text::{Line, digits, field, number};
 /// Returns the report that a line starts, or `None` if it starts none.
 pub(crate) fn start(line: &Line<'_>, release: Option<&Release>) -> Option<Splat> {
     let text = line.text;
+    if text.contains('%') {
+        // The source of a kernel, or a patch.
+        return None;
+    }
     let new = |kind| Splat::new(kind, line.time, release.cloned());
     let with_request = |kind, (task, rest): (&str, &str)| {
         let mut splat = new(kind);

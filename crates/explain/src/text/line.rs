@@ -33,7 +33,10 @@ impl<'t> Line<'t> {
 
     fn strip_once(&mut self) {
         let text = self.text;
-        if let Some(rest) = text.strip_prefix(['>', '|', '"']).or_else(|| source(text)) {
+        if text.starts_with(['>', '|', '"']) {
+            // A mail may be quoted more often than other prefixes are.
+            self.text = text.trim_start_matches(['>', '|', '"', ' ']);
+        } else if let Some(rest) = source(text) {
             self.text = rest;
         } else if let Some(rest) = level(text) {
             self.text = rest;
@@ -194,6 +197,7 @@ mod tests {
             ("[   14.017956][    T1] Mem-Info:", Some("14.017956"), Some("T1")),
             ("> > [  +0.000001] Mem-Info:", Some("+0.000001"), None),
             ("<4>[   89.8] Mem-Info:", Some("89.8"), None),
+            (">>>>>>> > >>> [   89.8] Mem-Info:", Some("89.8"), None),
             ("[Thu Nov 15 17:08:06 2022] Mem-Info:", Some("Thu Nov 15 17:08:06 2022"), None),
             ("kern  :warn  : [  1.5] Mem-Info:", Some("1.5"), None),
             ("4,339,5140900,-;Mem-Info:", Some("5140900"), None),
