@@ -142,6 +142,7 @@ fn parts_as_lines_change_nothing() {
 #[test]
 fn broken_lines_of_other_kinds_are_joined() {
     for text in [
+        "a: page allocation\nfailure: order:4, mode:0xcc0(GFP_KERNEL), nodemask=(null)\n",
         "WARNING: CPU: 0 PID: 5 at\nmm/page_alloc.c:4944 __alloc_pages+0x8cc/0xfb0\n",
         "cma: __cma_alloc: reserved: alloc failed, req-size: 257 pages, ret:\n-16\n",
         "SLUB: Unable to allocate memory on node -1,\ngfp=0x820(GFP_ATOMIC)\n  cache:\nkmalloc-64(12:ea4c61d0), object size: 64, buffer size: 64,\ndefault order: 0, min order: 0\n",

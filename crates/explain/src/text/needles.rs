@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 /// The words: of the first lines of reports, of lines that reports without a first line start with, and of kernel releases.
 const WORDS: [&str; 22] = [
     "oom-kill",
-    "page allocation ",
+    "page allocation",
     "vmalloc",
     "vmap allocation",
     "alloc failed, req-size",
