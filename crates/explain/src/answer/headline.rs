@@ -18,7 +18,7 @@ pub(super) fn headline(splat: &Splat, why: &Judged) -> String {
         }
         Some(Class::Shortage) if splat.kind == Kind::Stall && why.findings.is_empty() => {
             format!(
-                "Shortage: the request waits for reclaim, which frees too few pages{}.",
+                "Shortage: the request has waited{} for reclaim, which frees too few pages.",
                 other_kinds::waited(splat)
             )
         }

@@ -30,7 +30,7 @@ pub(super) fn huge_pool(splat: &Splat) -> String {
 
 /// Returns how long a request has waited.
 pub(super) fn waited(splat: &Splat) -> String {
-    splat.stalled_ms.map_or(String::new(), |ms| format!(" since {ms} ms"))
+    splat.stalled_ms.map_or(String::new(), |ms| format!(" {ms} ms"))
 }
 
 /// Returns why the text does not decide.
