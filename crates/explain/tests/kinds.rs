@@ -112,6 +112,22 @@ fn several_reports_have_a_table_first() {
 }
 
 #[test]
+fn failures_of_several_orders_are_explained_apart() {
+    let order_4 = String::from_utf8(bytes("splat-frag-order4")).unwrap();
+    let of = |order: u8| order_4.replace("order:4,", &format!("order:{order},"));
+    let text = text(&(of(4) + &of(0) + &of(4)));
+    assert!(
+        text.contains("2  page allocation failure, order 4")
+            && text.contains("1  page allocation failure, order 0"),
+        "{text}"
+    );
+    assert_eq!(text.matches("Request: ").count(), 2, "{text}");
+    let many: String = (0..9).map(of).collect();
+    let many = self::text(&many);
+    assert!(many.ends_with("3 more in the table above; paste one alone to have it explained.\n"), "{many}");
+}
+
+#[test]
 fn no_cut_panics_or_is_certain_of_something_else() {
     for name in NAMES {
         let whole = bytes(name);

@@ -11,7 +11,7 @@ use crate::report::{Seen, Splat};
 pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) -> Value {
     let reports = seen.iter().rev().map(|seen| {
         json!({
-            "kind": seen.kind, "count": seen.count, "first_time": seen.first_time, "last_time": seen.last_time,
+            "kind": seen.kind, "order": seen.newest.request.order, "count": seen.count, "first_time": seen.first_time, "last_time": seen.last_time,
         })
     });
     let gfp = splat.request.gfp.as_ref();

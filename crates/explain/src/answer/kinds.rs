@@ -14,7 +14,7 @@ pub(super) fn table(seen: &[Seen]) -> Vec<String> {
             (_, Some(last)) => format!("  at {last}"),
             _ => String::new(),
         };
-        cut(format!("{:>6}  {:<32}{times}", seen.count, seen.kind.name()).trim_end().to_owned())
+        cut(format!("{:>6}  {:<32}{times}", seen.count, seen.name()).trim_end().to_owned())
     };
     let head = ["Reports in this log; the newest of each kind is explained below.".to_owned()];
     head.into_iter().chain(seen.iter().rev().map(line)).collect()

@@ -23,6 +23,8 @@ use crate::report::{Kind, Log, Seen, Splat};
 const MAX_LINES: usize = 20;
 /// The most zones that get a line of their own.
 const MAX_ZONES: usize = 7;
+/// The most kinds that are explained beside the newest report.
+const MAX_OTHERS: usize = 5;
 /// The most doubts that an answer names.
 const MAX_DOUBTS: usize = 3;
 
@@ -71,7 +73,7 @@ impl<'l> Answer<'l> {
 
     /// Returns the answer as text: lines of at most 100 columns, at most 20 for a report.
     ///
-    /// If there are several kinds of reports, their table comes first, and the newest of every other kind last.
+    /// If there are several kinds of reports, their table comes first, and the newest of other kinds last.
     pub fn text(&self) -> String {
         let mut lines = kinds::table(self.seen);
         lines.append(&mut self.lines());
@@ -79,10 +81,14 @@ impl<'l> Answer<'l> {
             .seen
             .iter()
             .rev()
-            .filter(|other| other.kind != self.splat.kind && other.kind != Kind::TopAllocators);
-        for Seen { newest: splat, .. } in others {
+            .filter(|other| other.newest != *self.splat && other.kind != Kind::TopAllocators);
+        for Seen { newest: splat, .. } in others.clone().take(MAX_OTHERS) {
             lines.push(String::new());
             lines.append(&mut Self::of(self.seen, splat).lines());
+        }
+        let left = others.count().saturating_sub(MAX_OTHERS);
+        if left > 0 {
+            lines.push(format!("\n{left} more in the table above; paste one alone to have it explained."));
         }
         lines.join("\n") + "\n"
     }

@@ -10,7 +10,7 @@ use super::kind::Kind;
 use super::splat::Splat;
 use crate::text::{Line, Lines, ReadStats, Wrapping};
 
-/// The reports of one kind.
+/// The reports of one kind; failures of allocations are of one kind if their orders are the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Seen {
     pub(crate) kind: Kind,
@@ -20,6 +20,24 @@ pub(crate) struct Seen {
     pub(crate) last_time: Option<String>,
     /// The newest one, of those with zones if any has them.
     pub(crate) newest: Splat,
+}
+
+impl Seen {
+    /// Returns true if a report is of this kind.
+    fn has_kind_of(&self, splat: &Splat) -> bool {
+        let order = |splat: &Splat| (splat.kind == Kind::PageAllocation).then_some(splat.request.order);
+        self.kind == splat.kind && order(&self.newest) == order(splat)
+    }
+
+    /// Returns the kind in words.
+    pub(crate) fn name(&self) -> String {
+        match self.newest.request.order {
+            Some(order) if self.kind == Kind::PageAllocation => {
+                format!("{}, order {order}", self.kind.name())
+            }
+            _ => self.kind.name().to_owned(),
+        }
+    }
 }
 
 /// What was found in a log.
@@ -99,7 +117,7 @@ impl Log {
         if splat.kind == Kind::MemInfo && splat.zones.is_empty() {
             return;
         }
-        let Some(at) = self.seen.iter().position(|seen| seen.kind == splat.kind) else {
+        let Some(at) = self.seen.iter().position(|seen| seen.has_kind_of(&splat)) else {
             let time = splat.time.clone();
             self.seen.push(Seen {
                 kind: splat.kind,
