@@ -133,3 +133,38 @@ fn drained_block_is_split_by_pageblock() {
     assert_eq!(listed(zone, 1, Migratetype::Isolate), [listed_block.0]);
     assert_eq!(zone.free_pages(), 62);
 }
+
+/// A block in use that starts before the edge of an isolated range is passed over, as Linux since 6.10 does with hugetlb
+/// pages. When it is freed, only the part in the isolated pageblock stays isolated.
+#[test]
+fn isolation_passes_over_a_block_across_the_edge() {
+    for era in Era::ALL {
+        let zones = [plain_zone(0x400, 1024)];
+        let config = geometry(&zones, era.switches(), 9, 10);
+        let mut bytes = metadata(&config);
+        let memory = all_free(&config, &mut bytes);
+        let zone = &memory.zones()[0];
+        let block = memory.alloc(request(GfpFlags::HIGHUSER_MOVABLE, 10), NoReclaim).expect("all is free");
+        let second = block.add(512);
+        zone.isolate_range(second, 512).expect("movable");
+        assert_eq!(zone.isolate_range(second, 512), Err(BlockError::WrongState));
+        memory.free(0, block, order(10)).expect("in use");
+        memory.drain_all();
+        memory.check().expect("intact");
+        let by_parts = era.switches().hygiene;
+        let isolated = if by_parts { vec![second.0] } else { vec![] };
+        assert_eq!(listed(zone, 9, Migratetype::Isolate), isolated, "{}", era.name());
+        assert_eq!(zone.free_pages(), if by_parts { 512 } else { 1024 }, "{}", era.name());
+        zone.undo_isolate_range(second, 512, Migratetype::Movable);
+        if by_parts {
+            assert_eq!(listed(zone, 10, Migratetype::Movable), [block.0], "{}: whole again", era.name());
+        }
+    }
+    // An immovable block refuses the isolation of the pageblock that it starts in.
+    let zones = [plain_zone(0x400, 1024)];
+    let config = geometry(&zones, Era::Linux7_3.switches(), 9, 10);
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let block = memory.alloc(request(GfpFlags::KERNEL, 10), NoReclaim).expect("all is free");
+    assert_eq!(memory.zones()[0].isolate_range(block, 512), Err(BlockError::Unmovable));
+}

@@ -1,7 +1,10 @@
 //! The kernel's text formats, byte for byte.
 
-use crate::common::{all_free, config, metadata, order, zone};
-use freehold::{Era, FreeCounts, GfpFlags, NoReclaim, Order, PageTypeRows, Request, ZoneType};
+use crate::common::{self, all_free, config, geometry, metadata, order, plain_zone, zone};
+use freehold::{
+    Era, FreeCounts, GfpFlags, Memory, Migratetype, NoReclaim, Order, PAGETYPEINFO_CAP, PageTypeRows, Pfn,
+    Request, ZoneType,
+};
 
 fn pagetypeinfo(era: Era, rows: PageTypeRows) -> String {
     let zones = [zone(ZoneType::Dma, 1, 1023), zone(ZoneType::Normal, 0x1000, 2048)];
@@ -43,6 +46,35 @@ Node 0, zone   Normal            2            2            0            0       
         assert_eq!(pagetypeinfo(era, rows), expected, "{}", era.name());
     }
     assert!(pagetypeinfo(Era::Freehold, PageTypeRows::default()).contains("type          CMA      0"));
+}
+
+/// Linux stops counting a list at 100 000 blocks, and prints that number with `>` in front.
+#[test]
+fn pagetypeinfo_stops_at_the_cap_of_linux() {
+    let zones = [plain_zone(0x400, 2 * (PAGETYPEINFO_CAP + 1))];
+    // The first walks over the lists, the second reads the counts.
+    for era in [Era::Linux7_3, Era::Linux7_3Counts] {
+        let config = geometry(&zones, era.switches(), 9, 10);
+        let mut bytes = metadata(&config);
+        let memory = Memory::<common::Host>::new(&config, &mut bytes).expect("valid");
+        let zone = &memory.zones()[0];
+        let pages = |number: u64| (Pfn(0x400 + 2 * number), Pfn(0x401 + 2 * number));
+        for (free, in_use) in (0..=PAGETYPEINFO_CAP).map(pages) {
+            zone.add_free(free, 1).expect("absent frames");
+            zone.add_allocated(in_use, Order::ZERO, Migratetype::Movable).expect("absent frames");
+        }
+        // Merges with a single page each: the row of order 0 loses a block.
+        for (number, printed) in [(0, ">100000"), (1, ">100000"), (2, " 99999")] {
+            let mut text = String::new();
+            memory.write_pagetypeinfo(&mut text, PageTypeRows::default()).expect("writing to a string");
+            let row = text.lines().find(|line| line.contains("Movable")).expect("a row");
+            assert!(row.contains(&format!("Movable {printed} {number:>6} ")), "{}: {row}", era.name());
+            let (_, walked) = zone.counts_by_walk(PAGETYPEINFO_CAP);
+            assert_eq!(walked, (PAGETYPEINFO_CAP + 1 - number).min(PAGETYPEINFO_CAP) + number);
+            memory.free(0, pages(2 * number).1, Order::ZERO).expect("in use");
+            memory.drain_all();
+        }
+    }
 }
 
 #[test]

@@ -122,6 +122,9 @@ impl<P: Platform> Zone<'_, P> {
             blocks += of_order;
         }
         let state = &guard.state;
+        if self.switches.hygiene && (state.stats.hygiene_violations, state.stats.foreign_leaves) != (0, 0) {
+            return Err(self.broken(7, None));
+        }
         let sums_agree = self.numbers_may_drift(state) || (state.free_pages, state.free_cma) == (pages, cma);
         if !sums_agree || state.free_highatomic != highatomic {
             return Err(self.broken(8, None));

@@ -4,6 +4,8 @@ mod check;
 mod counters;
 mod debug;
 mod render;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub use check::Broken;
 pub use render::{PAGETYPEINFO_CAP, PageTypeRows, pagetypeinfo, write_buddyinfo_row};

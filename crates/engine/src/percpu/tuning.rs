@@ -279,3 +279,34 @@ impl PerCpuLists<'_> {
 fn clamp(value: u32, low: u32, high: u32) -> u32 {
     if value >= high { high } else { value.max(low) }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::cpu_lists::LISTS;
+    use super::super::list::PerCpuList;
+    use super::*;
+    use crate::types::Era;
+
+    #[test]
+    fn decay_is_at_its_end_only_at_the_lower_bound() {
+        let switches = Era::Linux7_3.switches();
+        let settings = PerCpuSettings { batch: 4, high_min: 8, high_max: 64, flush_needs_batch: false };
+        // Lists with more pages than `high`, as many, and none.
+        for count in [60, 40, 0] {
+            let lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
+            let mut lists = PerCpuLists::new(settings, &switches, Order::COSTLY, lists);
+            (lists.count, lists.high) = (count, 40);
+            let mut highs = std::vec![];
+            loop {
+                let goes_on = lists.decay_high(&switches);
+                highs.push(lists.high);
+                assert_eq!(goes_on, lists.high > settings.high_min, "{count} pages: {highs:?}");
+                assert_eq!(lists.above_high(), count.saturating_sub(lists.high));
+                if !goes_on {
+                    break;
+                }
+            }
+            assert_eq!(highs, [35, 31, 28, 25, 22, 20, 18, 16, 14, 13, 12, 11, 10, 9, 8], "{count} pages");
+        }
+    }
+}

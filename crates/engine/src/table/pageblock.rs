@@ -234,6 +234,12 @@ impl<'m> PageblockTable<'m> {
         self.block(index).load() & TYPE_BITS == migratetype as u32
     }
 
+    /// Returns true if the pageblock around `index` has this type, which may be `Isolate`.
+    #[inline]
+    pub(crate) fn has_type(&self, index: FrameIndex, migratetype: Migratetype) -> bool {
+        self.is_of(index, migratetype) || self.get(index) == migratetype
+    }
+
     /// Returns the type of a pageblock or, while it is isolated, its former type.
     pub(crate) fn get_beneath_isolation(&self, index: FrameIndex) -> Migratetype {
         Self::decode(self.block(index).load())
@@ -267,8 +273,7 @@ impl<'m> PageblockTable<'m> {
         self.block(index).load() & SKIP != 0
     }
 
-    /// Sets the skip hint of a pageblock: compaction skips it until [`Self::clear_skips`]. The caller holds the zone
-    /// lock.
+    /// Sets the skip hint of a pageblock: compaction skips it until [`Self::clear_skips`]. Needs the zone lock.
     pub(crate) fn set_skip(&self, index: FrameIndex) {
         let block = self.block(index);
         block.store(block.load() | SKIP);

@@ -36,8 +36,10 @@ pub struct ZoneStats {
     pub drained_pages: u64,
     /// The largest number of pages that one drain freed.
     pub largest_drain: u64,
-    /// Blocks that entered a free list of another type than their pageblock's.
+    /// Blocks that entered a free list of another type than their pageblock's. With freelist hygiene it is 0.
     pub hygiene_violations: u64,
+    /// Blocks that left a free list of another type than their pageblock's. With freelist hygiene it is 0.
+    pub foreign_leaves: u64,
     /// Times that the watermark boost was raised.
     pub boosts: u64,
     /// Pageblocks reserved for atomic high-order requests.
@@ -99,6 +101,7 @@ impl ZoneStats {
             drained_pages: self.drained_pages + other.drained_pages,
             largest_drain: self.largest_drain.max(other.largest_drain),
             hygiene_violations: self.hygiene_violations + other.hygiene_violations,
+            foreign_leaves: self.foreign_leaves + other.foreign_leaves,
             boosts: self.boosts + other.boosts,
             highatomic_reserved: self.highatomic_reserved + other.highatomic_reserved,
             highatomic_unreserved: self.highatomic_unreserved + other.highatomic_unreserved,

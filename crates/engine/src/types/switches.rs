@@ -19,7 +19,7 @@ pub struct Switches {
     /// Source: Freehold.
     pub claims_by_counts: bool,
     /// The decay of a per-CPU list frees one batch a lock hold.
-    /// Source: Linux 6.11 and 6.12 stable.
+    /// Source: "`mm/page_alloc`: batch page freeing in `decay_pcp_high`", Linux 6.19, 6.18.7 and 6.12.67.
     pub batched_decay: bool,
     /// Freeing above a per-CPU list's high frees one batch a lock hold.
     /// Source: "Batch callers of `free_pcppages_bulk`", Linux 6.19.

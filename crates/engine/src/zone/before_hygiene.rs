@@ -62,22 +62,6 @@ impl<P: Platform> Zone<'_, P> {
 }
 
 impl<P: Platform> ZoneGuard<'_, '_, P> {
-    /// Counts a block that enters the list of another type than its pageblock's. That happens only before hygiene.
-    ///
-    /// [`ListOp::Change`] is not checked: a conversion first moves the blocks, and changes the type afterwards.
-    #[inline]
-    pub(super) fn count_foreign_entry(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype) {
-        let before = self.zone.is_before_hygiene();
-        debug_assert!(
-            before || self.zone.blocks.get(index) == migratetype,
-            "{order:?} block of {} enters the {migratetype} list",
-            self.zone.blocks.get(index)
-        );
-        if before && self.zone.blocks.get(index) != migratetype {
-            self.state.stats.hygiene_violations += 1;
-        }
-    }
-
     /// Changes the numbers of free pages by `pages` of a type, if callers count them as before hygiene. With hygiene
     /// this does nothing.
     ///
@@ -149,8 +133,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Moves a block of another type to the lists of the requested type, with or without its pageblock. Returns false
     /// if no such block is large enough.
     ///
-    /// The pageblock's free pages move first. Its type changes only if enough of them moved; otherwise they stay on
-    /// lists that do not match its type.
+    /// The pageblock's free pages always move. Its type changes only if enough of its pages suit the request; otherwise
+    /// the free pages are on lists that do not match its type.
     /// Linux counterpart: `__rmqueue_fallback` before 6.10.
     fn move_to_native(&mut self, context: AllocContext) -> bool {
         let smallest = self.smallest_fallback(context);
@@ -197,13 +181,13 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         };
         let (used, read) = self.zone.frames.use_between(start, end, old);
         self.touch(read);
-        self.move_free_blocks(start, end, context.migratetype);
         if self.suits(used, old, context.migratetype) {
             self.zone.blocks.set(index, context.migratetype);
             self.state.stats.claims += 1;
         } else {
             self.state.stats.steals += 1;
         }
+        self.move_free_blocks(start, end, context.migratetype);
     }
 
     fn move_single(&mut self, index: FrameIndex, found: Order, context: AllocContext) {
@@ -257,11 +241,11 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     ///
     /// Linux counterpart: `unset_migratetype_isolate` before 6.10.
     pub(super) fn unisolate_before_hygiene(&mut self, start: FrameIndex, to: Migratetype) {
+        self.zone.blocks.set(start, to);
         if let Some((start, end)) = self.clipped_pageblock(start) {
             let moved = self.move_free_blocks(start, end, to);
             self.account(moved as i64, to);
         }
-        self.zone.blocks.set(start, to);
     }
 
     fn split_straddling_before_hygiene(&mut self, boundary: FrameIndex) {

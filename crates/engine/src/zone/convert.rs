@@ -45,9 +45,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     ///
     /// `start` comes from [`Self::whole_pageblock`]. Returns the number of pages moved.
     pub(crate) fn convert_pageblock(&mut self, start: FrameIndex, to: Migratetype) -> u64 {
-        let moved = self.move_free_blocks(start, start.offset(self.zone.blocks.pages()), to);
         self.zone.blocks.set(start, to);
-        moved
+        self.move_free_blocks(start, start.offset(self.zone.blocks.pages()), to)
     }
 
     /// Counts, in their pageblocks, blocks that have left the free lists for a request of type `wanted`.

@@ -1,6 +1,8 @@
 //! The free lists, and the one function through which a block enters, leaves or changes lists.
 
 use super::guard::ZoneGuard;
+#[cfg(doc)]
+use super::state::Zone;
 use crate::table::sync::Ordering;
 use crate::table::{FrameIndex, FrameKind, FrameWord, Place};
 use crate::types::{Migratetype, Order, Platform};
@@ -20,6 +22,10 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Adds a block to a free list, removes it, or moves it to another. List, frame word, counts and numbers of free
     /// pages change together here, and nowhere else.
     ///
+    /// Counts a block that enters the list of another type than its pageblock's, or leaves such a list, in every era.
+    /// With hygiene no block does, and [`Zone::check`] fails if one did. Therefore a pageblock gets its new type before
+    /// its free blocks change lists.
+    ///
     /// Returns the type of the list that the block left. If it was on no list, returns the type of the list that it
     /// entered.
     #[expect(clippy::inline_always, reason = "each caller knows the operation: a third less code")]
@@ -28,13 +34,15 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         self.touch(1);
         match op {
             ListOp::Enter(migratetype, place) => {
-                self.count_foreign_entry(index, order, migratetype);
                 self.enter(index, order, migratetype, place);
                 self.zone.blocks.count_entered(index, order);
                 migratetype
             }
             ListOp::Leave => {
                 let from = self.leave(index, order);
+                if !self.zone.blocks.has_type(index, from) {
+                    self.state.stats.foreign_leaves += 1;
+                }
                 self.zone.frames.frame(index).set_word(FrameWord::TAIL);
                 self.zone.blocks.count_left(index, order);
                 from
@@ -51,6 +59,9 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     fn enter(&mut self, index: FrameIndex, order: Order, migratetype: Migratetype, place: Place) {
         let zone = self.zone;
         debug_assert!(index.is_aligned(order));
+        if !zone.blocks.has_type(index, migratetype) {
+            self.state.stats.hygiene_violations += 1;
+        }
         let frame = zone.frames.frame(index);
         frame.set_word(FrameWord::head(FrameKind::Free, order, migratetype));
         let list = self.state.lists.get_mut(order, migratetype);

@@ -80,8 +80,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         if order < blocks.order() {
             return self.whole_pageblock(index).map_or(0, |start| self.convert_pageblock(start, to));
         }
-        self.update_list(index, order, ListOp::Change(to));
         blocks.set_range(index, order, to);
+        self.update_list(index, order, ListOp::Change(to));
         order.pages()
     }
 

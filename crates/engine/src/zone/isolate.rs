@@ -124,8 +124,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
             change_type();
             self.free_by_pageblock(head, word.order(), Insertion::ByMergeLikelihood);
         } else {
-            self.move_free_blocks(start, start.offset(zone.blocks.pages()), to);
             change_type();
+            self.move_free_blocks(start, start.offset(zone.blocks.pages()), to);
         }
     }
 

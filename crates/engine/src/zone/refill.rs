@@ -47,12 +47,20 @@ impl<'z, 'm, P: Platform> ZoneGuard<'z, 'm, P> {
     }
 }
 
+#[cfg(test)]
+impl<'z, 'm, P: Platform> Refill<'_, 'z, 'm, P> {
+    /// Returns the guard of the hold, for tests that change the lists within a refill.
+    pub(crate) fn guard(&mut self) -> &mut ZoneGuard<'z, 'm, P> {
+        self.guard
+    }
+}
+
 impl<P: Platform> Refill<'_, '_, '_, P> {
     /// Takes the next block. Returns `None` if the zone has no block for this request.
     ///
     /// Linux counterpart: `__rmqueue`.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<FrameIndex> {
+    pub(crate) fn next(&mut self) -> Option<FrameIndex> {
         let cma = if self.cma_is_first() { self.guard.take_cma(self.context) } else { None };
         let found = cma.or_else(|| {
             if self.guard.zone.is_before_hygiene() {

@@ -113,7 +113,7 @@ pub(crate) struct LockedState {
 /// 5. The total per order, kept or derived, is the number of blocks on its lists.
 /// 6. With [`Switches::counts`], the count per order and type is the length of its list. In every era, the bit
 ///    of a list is set if the list has a block.
-/// 7. With hygiene, a free block is on the list of its pageblock's type.
+/// 7. With hygiene, a free block is on the list of its pageblock's type, and none has been on another.
 /// 8. The numbers of free, CMA and reserved pages are the sums over the lists. Without hygiene this does not hold for
 ///    free and CMA pages after a pageblock was isolated.
 /// 9. The page count of a CPU's lists is the number of pages on them.
