@@ -29,7 +29,9 @@ fn on_lists(memory: &Memory<'_, common::Host>) -> [u32; 2] {
 #[test]
 fn no_drain_if_lists_cannot_merge_into_a_block() {
     for (drains_only_if_it_helps, kept) in [(true, [3, 1]), (false, [0, 0])] {
-        let switches = Switches { drains_only_if_it_helps, ..Era::Freehold.switches() };
+        let bypasses_lists_when_short = false;
+        let switches =
+            Switches { drains_only_if_it_helps, bypasses_lists_when_short, ..Era::Freehold.switches() };
         all_in_use(switches, |memory| {
             free(memory, 0, [0x401, 0x402, 0x404]);
             free(memory, 1, [0x407]);

@@ -3,6 +3,7 @@
 //! `interrupts`, `loom` and `small` are separate programs: they need signals, the model checker and Miri.
 
 mod adapters;
+mod aged;
 mod bad_frees;
 mod builder;
 mod by_address;

@@ -153,6 +153,11 @@ const FLIPS: [(&str, Shown); Switches::FIELDS.len()] = {
             "percpu_large_orders",
             Test("engine/tests/direct_switches.rs", "large_orders_have_lists_only_if_switched_on"),
         ),
+        (
+            "bypasses_lists_when_short",
+            Test("engine/tests/aged.rs", "lists_are_used_again_once_a_pageblock_is_free"),
+        ),
+        ("marks_by_pages", Test("engine/tests/aged.rs", "refusal_for_lack_of_a_block_leaves_the_mark_alone")),
     ]
 };
 

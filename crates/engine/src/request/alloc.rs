@@ -72,6 +72,7 @@ impl<'m, P: Platform> Memory<'m, P> {
             found = SlowPath::new(self, request, helper).run();
         }
         let Some((zone, index)) = found else {
+            self.start_bypass(&request);
             cpu.count_failed(request.order, self.large_failures);
             return Err(AllocError::NoMemory);
         };
@@ -113,7 +114,7 @@ impl<'m, P: Platform> Memory<'m, P> {
         let may_use =
             |zone: &&Zone<'_, P>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
         let may_answer = |zone: &Zone<'_, P>| zone.has_any_block(order) || zone.drain_may_bring(order, gfp);
-        if self.zones.iter().filter(may_use).any(may_answer) {
+        if self.zones.iter().filter(may_use).any(may_answer) || self.start_bypass(request) {
             return false;
         }
         self.zones.iter().filter(may_use).for_each(|zone| zone.note_failure(gfp));

@@ -67,18 +67,42 @@ impl<'m, P: Platform> Zone<'m, P> {
     ///
     /// Linux counterpart: `rmqueue`.
     fn take(&self, cpu: u16, context: AllocContext, mark: Mark) -> Option<FrameIndex> {
-        let from_list = self.has_percpu_list(context.order).then(|| self.take_percpu(cpu, context)).flatten();
+        let from_list = self.uses_lists(context.order).then(|| self.take_percpu(cpu, context)).flatten();
         let reserves = context.flags.contains(AllocFlags::HIGHATOMIC);
         let (index, reserve) = if let Some(index) = from_list {
             (index, reserves && !self.switches.highatomic_first)
         } else {
-            let index = self.lock().take_direct(context)?;
+            let direct = self.lock().take_direct(context);
+            let index = direct.or_else(|| self.take_left_on_list(cpu, context))?;
             (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
         };
         if reserve {
             self.reserve_highatomic(index, context.order);
         }
         Some(index)
+    }
+
+    /// Takes a block that was left on a CPU's list while requests bypass the lists.
+    #[cold]
+    fn take_left_on_list(&self, cpu: u16, context: AllocContext) -> Option<FrameIndex> {
+        let left = self.bypasses_lists() && self.has_percpu_list(context.order);
+        left.then(|| self.take_percpu(cpu, context)).flatten()
+    }
+
+    /// Allocates a block from the free lists if requests bypass the per-CPU lists, and the zone has plenty.
+    pub(super) fn alloc_beside_lists(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
+        if !self.bypasses_lists() || !self.has_any_block(request.order) {
+            return None;
+        }
+        let context = self.ordinary_context(request)?;
+        let mut guard = self.lock();
+        if self.plenty_beside_lists(&guard.state) <= u32::from(request.order.get()) {
+            return None;
+        }
+        let index = guard.take_direct(context)?;
+        drop(guard);
+        self.wake_for_boost(context.flags, cpu);
+        Some(self.hand_out(index, request, cpu))
     }
 
     /// Returns the flags of the first attempt for a request that tries this zone first.
@@ -113,7 +137,7 @@ impl<'m, P: Platform> Zone<'m, P> {
         lists: impl FnOnce() -> Option<G>,
     ) -> Option<Pfn> {
         if !self.has_plenty(request.order) {
-            return None;
+            return self.alloc_beside_lists(request, cpu);
         }
         if self.has_percpu_list(request.order) {
             let mut lists = lists()?;

@@ -213,7 +213,7 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
     pub(super) fn free_checked(&mut self, pfn: Pfn, order: Order) -> Result<(), FreeError> {
         let Some((locked, index)) = self.holder(pfn) else { return self.free_with_locks(pfn, order) };
         let (zone, block_type) = (locked.zone, locked.zone.blocks.get(index));
-        if !zone.has_percpu_list(order) {
+        if !zone.uses_lists(order) {
             zone.reclaim_ownership(index, order)?;
             zone.lock().free_direct(index, order, block_type);
             return Ok(());

@@ -138,6 +138,15 @@ pub struct Switches {
     /// and huge pages have them.
     /// Source: Freehold.
     pub percpu_large_orders: bool,
+    /// After a refused request of orders 1 to 3, requests and frees bypass the per-CPU lists of the zone until it has a
+    /// free block of a pageblock or more, so that freed pages merge at once; if off, they always use the lists. No
+    /// effect without [`Switches::hygiene`].
+    /// Source: Freehold.
+    pub bypasses_lists_when_short: bool,
+    /// A refused request marks a zone as below its high watermark only if too few pages are free; if off, also if
+    /// enough are free, but none in a block of its order. No effect without [`Switches::below_high_mark`].
+    /// Source: Freehold.
+    pub marks_by_pages: bool,
 }
 
 /// The name of a field of [`Switches`], and a function that returns a reference to the field.
@@ -161,7 +170,7 @@ macro_rules! fields {
 
 impl Switches {
     /// Every field, in the order of the structure.
-    pub const FIELDS: [SwitchField; 33] = fields![
+    pub const FIELDS: [SwitchField; 35] = fields![
         hygiene,
         remembered_mode,
         claims_by_counts,
@@ -195,6 +204,8 @@ impl Switches {
         suits_by_counts,
         drains_only_if_it_helps,
         percpu_large_orders,
+        bypasses_lists_when_short,
+        marks_by_pages,
     ];
 
     /// Returns the names of the fields that differ from `other`.
@@ -230,6 +241,8 @@ impl Switches {
             drains_beside_movable: self.drains_beside_movable && self.empties_pageblocks && counted,
             empties_all_or_none: self.empties_all_or_none && counted,
             empties_to_lists: self.empties_to_lists && counted,
+            bypasses_lists_when_short: self.bypasses_lists_when_short && self.hygiene,
+            marks_by_pages: self.marks_by_pages && self.below_high_mark,
             ..self
         }
     }
@@ -332,6 +345,8 @@ const LINUX_6_1: Switches = Switches {
     suits_by_counts: false,
     drains_only_if_it_helps: false,
     percpu_large_orders: false,
+    bypasses_lists_when_short: false,
+    marks_by_pages: false,
 };
 
 const LINUX_6_12: Switches = Switches {
@@ -386,5 +401,7 @@ const FREEHOLD: Switches = Switches {
     ranges_stay_apart: true,
     drains_only_if_it_helps: true,
     percpu_large_orders: true,
+    bypasses_lists_when_short: true,
+    marks_by_pages: true,
     ..LINUX_7_3_COUNTS
 };

@@ -74,8 +74,16 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         }
         let place = match insertion {
             Insertion::Tail => Place::Tail,
-            Insertion::ByMergeLikelihood if self.merge_is_likely(index, order) => Place::Tail,
-            Insertion::ByMergeLikelihood => Place::Head,
+            Insertion::ByMergeLikelihood => {
+                let is_likely = self.merge_is_likely(index, order);
+                if self.zone.bypasses_lists() {
+                    self.place_in_bypass(index, is_likely)
+                } else if is_likely {
+                    Place::Tail
+                } else {
+                    Place::Head
+                }
+            }
         };
         self.update_list(index, order, ListOp::Enter(migratetype, place));
         None

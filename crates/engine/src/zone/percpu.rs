@@ -36,6 +36,18 @@ impl<'m, P: Platform> Zone<'m, P> {
         order <= self.listed || (self.has_huge_lists && order == self.blocks.order())
     }
 
+    /// Returns true if requests and frees bypass the per-CPU lists now.
+    #[inline]
+    pub(crate) fn bypasses_lists(&self) -> bool {
+        self.shared.bypasses_lists.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if requests and frees of this order use per-CPU lists now.
+    #[inline]
+    pub(crate) fn uses_lists(&self, order: Order) -> bool {
+        self.has_percpu_list(order) && !self.bypasses_lists()
+    }
+
     /// Locks a CPU's lists. Waits while another caller holds the lock. Returns `None` for an absent CPU.
     pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, P::PerCpuLock, PerCpuLists<'m>>> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock())
@@ -219,7 +231,7 @@ impl<'m, P: Platform> Zone<'m, P> {
     #[inline]
     pub(crate) fn free_owned(&self, cpu: u16, index: FrameIndex, order: Order) -> Result<(), FreeError> {
         self.reclaim_ownership(index, order)?;
-        let lists = self.has_percpu_list(order).then(|| self.try_lock_lists(cpu)).flatten();
+        let lists = self.uses_lists(order).then(|| self.try_lock_lists(cpu)).flatten();
         // The type is read under the lists' lock, as on the fast path. A drain after the isolation of the pageblock
         // comes after a free that has not seen the isolation, and finds the block.
         let block_type = self.blocks.get(index);
@@ -294,11 +306,22 @@ impl<'m, P: Platform> Zone<'m, P> {
     /// Linux counterpart: `drain_pages_zone`.
     pub fn drain_cpu(&self, cpu: u16) {
         let Some(lists) = self.lock_lists(cpu) else { return };
+        self.drain_locked(cpu, lists, true);
+    }
+
+    /// Drains all blocks of one CPU's lists that the caller has locked. Releases the lock between two batches. If
+    /// another caller takes it there, waits for it or, without `waits`, ends.
+    pub(crate) fn drain_locked<'z>(
+        &'z self,
+        cpu: u16,
+        lists: MutexGuard<'z, P::PerCpuLock, PerCpuLists<'m>>,
+        waits: bool,
+    ) {
         let batch = lists.batch();
         let step = if self.switches.batched_drain { batch } else { batch << BATCH_SCALE_MAX };
         self.drain_surplus(lists, ListNumber::FIRST, u32::MAX, step, |lists| {
             drop(lists);
-            self.lock_lists(cpu)
+            if waits { self.lock_lists(cpu) } else { self.try_lock_lists(cpu) }
         });
     }
 

@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) below_high: AtomicBool,
     /// True while reclaim works on the zone. Linux counterpart: `ZONE_RECLAIM_ACTIVE`.
     pub(crate) reclaim_active: AtomicBool,
+    /// True while requests and frees bypass the per-CPU lists; see [`Switches::bypasses_lists_when_short`].
+    pub(crate) bypasses_lists: AtomicBool,
 }
 
 impl Shared {
@@ -68,6 +70,7 @@ impl Shared {
             kswapd_wanted: AtomicBool::new(false),
             below_high: AtomicBool::new(false),
             reclaim_active: AtomicBool::new(false),
+            bypasses_lists: AtomicBool::new(false),
         }
     }
 

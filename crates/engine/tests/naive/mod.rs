@@ -70,6 +70,8 @@ pub(crate) struct Naive {
     pub(crate) boost: i64,
     pub(crate) below_high: bool,
     pub(crate) reclaiming: bool,
+    /// True while requests and frees bypass the CPUs' lists.
+    pub(crate) bypass: bool,
 }
 
 impl Naive {
@@ -88,6 +90,7 @@ impl Naive {
             boost: 0,
             below_high: false,
             reclaiming: false,
+            bypass: false,
         };
         for (start, end) in set.memory() {
             let mut at = start;
@@ -148,7 +151,37 @@ impl Naive {
         // If the buddy of the next order is free, another merge is likely, so the block goes to the tail.
         let uncle = (pfn & !(1 << order)) ^ (2 << order);
         let promising = order + 2 <= self.set.max_order && self.listed(uncle, order + 1).is_some();
-        self.list(pfn, order, kind, tail || promising);
+        let is_last = self.bypass && self.frames_from(pfn) <= self.free_pages();
+        self.list(pfn, order, kind, tail || promising || is_last);
+    }
+
+    /// Returns the number of frames with metadata from `pfn` to the end of the zone. A section has metadata if it has
+    /// memory.
+    fn frames_from(&self, pfn: u64) -> i64 {
+        let section = 1 << self.set.max_order;
+        let starts = (self.set.start & !(section - 1)..self.set.end).step_by(section as usize);
+        let has_memory = |at: &u64| self.set.memory().any(|(start, end)| start < at + section && *at < end);
+        let frames = |at: u64| (at + section).min(self.set.end).saturating_sub(at.max(pfn)) as i64;
+        starts.filter(has_memory).map(frames).sum()
+    }
+
+    /// Ends the bypass of the CPUs' lists once a pageblock is free.
+    pub(crate) fn end_bypass(&mut self) {
+        self.bypass &= !self.has_block(self.set.block_order);
+    }
+
+    /// Starts the bypass of the CPUs' lists after a refused request of orders 1 to 3.
+    fn start_bypass(&mut self, order: u8) {
+        let switches = self.set.switches.in_effect();
+        if switches.bypasses_lists_when_short
+            && (1..=3).contains(&order)
+            && !self.bypass
+            && !self.has_block(order.min(self.set.block_order))
+        {
+            self.bypass = true;
+            self.drain_all();
+            self.below_high &= !self.is_above_high();
+        }
     }
 
     pub(crate) fn free_by_pageblock(&mut self, pfn: u64, order: u8, tail: bool) {
@@ -164,6 +197,7 @@ impl Naive {
         } else {
             self.free_block(pfn, order, self.block_type(pfn), false);
         }
+        self.end_bypass();
     }
 
     /// Splits a block down to the order `wanted`. The upper halves go to the heads of a type's lists.
@@ -191,13 +225,16 @@ impl Naive {
         let mut admitted = false;
         if self.set.switches.below_high_mark && !self.below_high {
             admitted = self.admits(order, 2);
-            self.below_high = !admitted;
+            let by_pages = self.set.switches.marks_by_pages && self.is_above_high();
+            self.below_high = !admitted && !by_pages;
         }
         if !admitted && !self.admits(order, mark) {
             return None;
         }
-        let listed = if self.has_cpu_list(order) { self.take_from_cpu(cpu, order, kind) } else { None };
-        listed.or_else(|| self.next(order, kind, &mut Level::Native))
+        let has_list = self.has_cpu_list(order);
+        let listed = if has_list && !self.bypass { self.take_from_cpu(cpu, order, kind) } else { None };
+        let found = listed.or_else(|| self.next(order, kind, &mut Level::Native));
+        if found.is_none() && has_list && self.bypass { self.take_from_cpu(cpu, order, kind) } else { found }
     }
 
     /// Serves a request that may wait, but finds nothing to reclaim.
@@ -206,6 +243,9 @@ impl Naive {
         if found.is_none() && self.would_drain(order) {
             self.drain_all();
             found = self.attempt(cpu, order, kind, 0);
+        }
+        if found.is_none() {
+            self.start_bypass(order);
         }
         self.owned.insert(found?, (order, kind));
         found
@@ -260,7 +300,7 @@ impl Naive {
 
     pub(crate) fn free(&mut self, cpu: usize, pfn: u64) {
         let (order, requested) = self.owned.remove(&pfn).expect("an owned block");
-        if self.has_cpu_list(order) {
+        if self.has_cpu_list(order) && !self.bypass {
             self.put_to_cpu(cpu, pfn, order, requested);
         } else {
             self.free_direct(pfn, order);
