@@ -1,9 +1,11 @@
 //! Exclusive use of a CPU's lists gives the same results as calls with locks.
 
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use crate::common::*;
+use crate::embedder::Owner;
 use freehold::{
     AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, NoReclaim, Order, Pfn, Request, ZoneType,
 };
@@ -199,10 +201,10 @@ fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
     }
 }
 
-/// A request that may reclaim and finds no memory waits for the owner on another CPU, and continues when the owner
-/// pauses.
+/// A request that may reclaim and finds no memory does not wait for an owner either, not even for one on its own CPU and
+/// thread. It says so, and gets the owner's pages once they can be drained.
 #[test]
-fn a_request_that_may_wait_waits_for_an_owner_until_it_pauses() {
+fn a_request_that_may_wait_is_busy_while_a_cpu_has_an_owner() {
     for era in Era::ALL {
         let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
         let config = config(&zones, era.switches());
@@ -212,21 +214,49 @@ fn a_request_that_may_wait_waits_for_an_owner_until_it_pauses() {
         let kept = Request { cpu: 0, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
         let pfn = owner.alloc(kept).expect("free pages");
         owner.free(pfn, Order::ZERO).expect("allocated");
-        let other = Request { cpu: 1, ..kept };
-        while memory.alloc(Request { gfp: GfpFlags::NOWAIT | GfpFlags::MEMALLOC, ..other }, NoReclaim).is_ok()
-        {
-        }
+        let insists = GfpFlags::NOWAIT | GfpFlags::MEMALLOC;
+        while memory.alloc(Request { cpu: 1, gfp: insists, ..kept }, NoReclaim).is_ok() {}
+        let (asked, answered) = mpsc::channel();
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| memory.alloc(other, NoReclaim));
-            thread::sleep(Duration::from_millis(30));
-            assert!(!waiting.is_finished(), "{}: the owner has not paused", era.name());
-            while !waiting.is_finished() {
-                owner.pause();
+            let memory = &memory;
+            scope.spawn(move || {
+                // The owner's CPU number, as its own thread would use it.
+                for (cpu, size) in [(0, 0), (1, 0), (0, 1), (1, 3), (0, 9)] {
+                    let request = Request { cpu, order: order(size), ..kept };
+                    asked.send(memory.alloc(request, NoReclaim)).expect("the test waits");
+                    asked.send(memory.alloc(request, &mut Owner::default())).expect("the test waits");
+                }
+            });
+            for number in 0..10 {
+                let answer = answered.recv_timeout(Duration::from_secs(60));
+                if answer != Ok(Err(AllocError::Busy)) {
+                    // Lets a thread end that waits for the owner.
+                    owner.pause();
+                    drop(owner);
+                    panic!("{}: request {number}: {answer:?}", era.name());
+                }
             }
-            assert_eq!(waiting.join().expect("no panic"), Err(AllocError::NoMemory), "{}", era.name());
+            drop(owner);
         });
-        drop(owner);
-        assert_eq!(memory.zones()[0].percpu_pages(0), 0, "{}: the drain took the owner's pages", era.name());
+        let request = Request { gfp: GfpFlags::KERNEL | GfpFlags::MEMALLOC, ..kept };
+        assert!(memory.alloc(request, NoReclaim).is_ok(), "{}: the owner's pages", era.name());
+        memory.drain_all();
         memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
     }
+}
+
+/// A thread with two owners whose request through one of them has to drain.
+#[test]
+fn a_request_through_one_of_two_owners_is_busy() {
+    let zones = [zone(ZoneType::Normal, 0x400, 0x4000)];
+    let config = config(&zones, Era::Freehold.switches());
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let mut one = memory.exclusive(0).expect("two CPUs");
+    let other = memory.exclusive(1).expect("two CPUs");
+    let request = Request { cpu: 0, node: 0, order: order(0), gfp: GfpFlags::KERNEL };
+    while one.alloc(request).is_ok() {}
+    assert_eq!(one.alloc(request), Err(AllocError::Busy));
+    drop(other);
+    assert_eq!(one.alloc(request), Err(AllocError::NoMemory));
 }

@@ -3,6 +3,7 @@
 mod builder;
 mod config;
 mod node;
+mod owners;
 mod request_counters;
 mod state;
 #[cfg(not(loom))]

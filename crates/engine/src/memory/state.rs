@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::config::{FirstZones, MemoryConfig};
 use super::node::NodeState;
+use super::owners::Owners;
 use super::request_counters::{CpuRequests, LargeFailures};
 use super::tables::ZoneTables;
 use super::tunables::{TunableCells, Tunables};
@@ -83,6 +84,7 @@ pub struct Memory<'m, P: Platform> {
     /// For each node, the zone that a request tries first, by the highest zone type that the request may use.
     pub(crate) first_zones: &'m [FirstZones],
     pub(super) node_states: &'m [NodeState],
+    pub(crate) owners: Owners,
     pub(crate) tunables: TunableCells,
     pub(crate) events: EventCells,
 }
@@ -147,6 +149,7 @@ impl<'m, P: Platform> Memory<'m, P> {
             nodes: config.nodes() as u32,
             first_zones,
             node_states,
+            owners: Owners::new(),
             tunables: TunableCells::new(Tunables::LINUX),
             events: EventCells::default(),
         })

@@ -15,12 +15,16 @@ impl<P: Platform> Memory<'_, P> {
     /// Makes requests and frees bypass the per-CPU lists of every zone that a request may use, from now on. Does so only
     /// for a request of orders 1 to 3, if no such zone has a block for it or a free pageblock. Returns true if a zone
     /// now has a block for it.
+    #[inline]
     pub(crate) fn start_bypass(&self, request: &Request) -> bool {
+        let is_small = request.order > Order::ZERO && request.order <= Order::COSTLY;
+        self.switches.bypasses_lists_when_short && is_small && self.start_bypass_for(request)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn start_bypass_for(&self, request: &Request) -> bool {
         let (order, gfp) = (request.order, request.gfp);
-        let is_small = order > Order::ZERO && order <= Order::COSTLY;
-        if !self.switches.bypasses_lists_when_short || !is_small {
-            return false;
-        }
         let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
         let may_use = |zone: &&Zone<'_, P>| {
             zone.kind <= gfp.highest_zone() && only_node.is_none_or(|node| zone.node == node)
@@ -50,14 +54,20 @@ impl<P: Platform> Zone<'_, P> {
 }
 
 impl<P: Platform> ZoneGuard<'_, '_, P> {
-    /// Returns the end of its list for a freed block while requests bypass the per-CPU lists. The tail is for blocks
-    /// that are likely to merge soon, and for the last pages of the zone, as many as are free.
+    /// Returns the end of its list for a freed block. The tail is for blocks that are likely to merge soon and, while
+    /// requests bypass the per-CPU lists, for the last pages of the zone, as many as are free.
     ///
     /// Requests take blocks from the head. Therefore the other pages fill up, and free pages come to lie together at
-    /// high addresses, where they merge.
-    #[cold]
-    pub(crate) fn place_in_bypass(&self, index: FrameIndex, merge_is_likely: bool) -> Place {
-        let is_last = u64::from(index.0) + self.state.free_pages >= u64::from(self.zone.frames.end().0);
-        if merge_is_likely || is_last { Place::Tail } else { Place::Head }
+    /// high addresses, where they merge. A free pageblock ends the bypass.
+    #[inline(never)]
+    pub(crate) fn place_by_rule(&self, index: FrameIndex, order: Order) -> Place {
+        let zone = self.zone;
+        let bypass = zone.bypasses_lists();
+        let is_last = || u64::from(index.0) + self.state.free_pages >= u64::from(zone.frames.end().0);
+        let to_tail = self.merge_is_likely(index, order) || bypass && is_last();
+        if bypass && order >= zone.blocks.order() && zone.blocks.get(index).is_mergeable() {
+            zone.shared.bypasses_lists.store(false, Ordering::Relaxed);
+        }
+        if to_tail { Place::Tail } else { Place::Head }
     }
 }

@@ -1,30 +1,36 @@
 //! Checks whether a drain of CPUs' lists could merge pages into a block. Linux has no such check.
 
+use crate::memory::Memory;
 use crate::percpu::PerCpuLists;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{GfpFlags, Order, Platform};
-use crate::zone::Zone;
+use crate::zone::{CpuLists, Zone};
 
 /// The most pages on a CPU's lists that are checked. Longer lists are worth a drain in any case.
 const MOST_PAGES: u32 = 128;
 
-impl<P: Platform> Zone<'_, P> {
+impl<P: Platform> Memory<'_, P> {
     /// Returns true if a request may wait for a drain, and a drain of every CPU's lists could make a free block of
-    /// `order` or more. The free lists have no such block.
+    /// `order` or more in a zone. The free lists have no such block.
     ///
-    /// The result may be true without need, for instance if a CPU has more than [`MOST_PAGES`] pages on its lists. It
-    /// is never wrongly false. Waits until every [`crate::Exclusive`] is paused or dropped, as a drain does.
+    /// The result may be true without need, for instance if a CPU has more than [`MOST_PAGES`] pages on its lists, or if
+    /// its lists have an owner. It is never wrongly false.
     #[inline]
-    pub(crate) fn drain_may_bring(&self, order: Order, gfp: GfpFlags) -> bool {
-        gfp.contains(GfpFlags::DIRECT_RECLAIM) && self.any_lists_may_bring(order)
+    pub(crate) fn drain_may_bring(&self, zone: &Zone<'_, P>, order: Order, gfp: GfpFlags) -> bool {
+        gfp.contains(GfpFlags::DIRECT_RECLAIM) && self.any_lists_may_bring(zone, order)
     }
 
     #[cold]
     #[inline(never)]
-    fn any_lists_may_bring(&self, order: Order) -> bool {
-        self.percpu.iter().any(|lists| self.lists_may_bring(&lists.lock(), order))
+    fn any_lists_may_bring(&self, zone: &Zone<'_, P>, order: Order) -> bool {
+        let lists_may_bring = |(cpu, lists): (usize, &CpuLists<'_, P>)| {
+            self.owners.has(cpu as u16) || zone.lists_may_bring(&lists.lock(), order)
+        };
+        zone.percpu.iter().enumerate().any(lists_may_bring)
     }
+}
 
+impl<P: Platform> Zone<'_, P> {
     fn lists_may_bring(&self, lists: &PerCpuLists<'_>, order: Order) -> bool {
         if lists.count() == 0 {
             return false;

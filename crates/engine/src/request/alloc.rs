@@ -15,8 +15,8 @@ impl<'m, P: Platform> Memory<'m, P> {
     /// - `&mut` an embedder: it also reclaims and compacts. The number of rounds is bounded, and no task is killed: where
     ///   Linux tries for ever or starts the out-of-memory killer, the request fails.
     ///
-    /// A drain waits for the locks of the lists. If another thread has an [`crate::Exclusive`], the drain waits until
-    /// that thread pauses or ends it, even if the thread sleeps. Requests without [`GfpFlags::DIRECT_RECLAIM`] do not
+    /// A drain waits for the locks of the lists, but leaves out lists that have an owner ([`crate::Exclusive`]). If the
+    /// request then fails, the error is [`AllocError::Busy`]. Requests without [`GfpFlags::DIRECT_RECLAIM`] do not
     /// drain, and never wait for the lists.
     /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.
     ///
@@ -65,18 +65,38 @@ impl<'m, P: Platform> Memory<'m, P> {
             return Err(AllocError::NoMemory);
         }
         let preferred = self.zonelist(&request).next();
+        if self.switches.bypasses_lists_when_short
+            && let Some(pfn) = self.alloc_in_bypass(&request, cpu)
+        {
+            return Ok(pfn);
+        }
         let flags = preferred.map_or(AllocFlags::fast(request.gfp), |zone| zone.first_flags(request));
         let mut found = self.try_zones(&request, Mark::Low, flags);
         if found.is_none() {
             cpu.count_slow_path();
             found = SlowPath::new(self, request, helper).run();
         }
-        let Some((zone, index)) = found else {
-            self.start_bypass(&request);
-            cpu.count_failed(request.order, self.large_failures);
-            return Err(AllocError::NoMemory);
-        };
+        let Some((zone, index)) = found else { return Err(self.refuse(&request, cpu)) };
         Ok(zone.hand_out(index, request, cpu))
+    }
+
+    /// Allocates a block from the free lists of the preferred zone while requests bypass its per-CPU lists.
+    #[cold]
+    #[inline(never)]
+    fn alloc_in_bypass(&self, request: &Request, cpu: &CpuRequests) -> Option<Pfn> {
+        let zone = self.zonelist(request).next().filter(|zone| zone.bypasses_lists())?;
+        zone.alloc_beside_lists(*request, cpu)
+    }
+
+    /// Counts a request that failed on the slow path, and returns its error: [`AllocError::Busy`] if lists with an owner
+    /// were not drained for it.
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, request: &Request, cpu: &CpuRequests) -> AllocError {
+        self.start_bypass(request);
+        cpu.count_failed(request.order, self.large_failures);
+        let drains = request.gfp.contains(GfpFlags::DIRECT_RECLAIM);
+        if drains && self.owners.has_any() { AllocError::Busy } else { AllocError::NoMemory }
     }
 
     /// Allocates a block from the first zone of a request if that zone has plenty. Returns `None` otherwise.
@@ -113,7 +133,8 @@ impl<'m, P: Platform> Memory<'m, P> {
         let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
         let may_use =
             |zone: &&Zone<'_, P>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
-        let may_answer = |zone: &Zone<'_, P>| zone.has_any_block(order) || zone.drain_may_bring(order, gfp);
+        let may_answer =
+            |zone: &Zone<'_, P>| zone.has_any_block(order) || self.drain_may_bring(zone, order, gfp);
         if self.zones.iter().filter(may_use).any(may_answer) || self.start_bypass(request) {
             return false;
         }

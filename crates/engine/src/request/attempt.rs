@@ -73,7 +73,7 @@ impl<'m, P: Platform> Zone<'m, P> {
             (index, reserves && !self.switches.highatomic_first)
         } else {
             let direct = self.lock().take_direct(context);
-            let index = direct.or_else(|| self.take_left_on_list(cpu, context))?;
+            let Some(index) = direct else { return self.take_left_on_list(cpu, context) };
             (index, reserves && (!self.switches.highatomic_first || mark == Mark::Min))
         };
         if reserve {
@@ -84,19 +84,21 @@ impl<'m, P: Platform> Zone<'m, P> {
 
     /// Takes a block that was left on a CPU's list while requests bypass the lists.
     #[cold]
+    #[inline(never)]
     fn take_left_on_list(&self, cpu: u16, context: AllocContext) -> Option<FrameIndex> {
         let left = self.bypasses_lists() && self.has_percpu_list(context.order);
         left.then(|| self.take_percpu(cpu, context)).flatten()
     }
 
-    /// Allocates a block from the free lists if requests bypass the per-CPU lists, and the zone has plenty.
+    /// Allocates a block from the free lists while requests bypass the per-CPU lists, if the zone has plenty.
+    #[inline(never)]
     pub(super) fn alloc_beside_lists(&self, request: Request, cpu: &CpuRequests) -> Option<Pfn> {
-        if !self.bypasses_lists() || !self.has_any_block(request.order) {
+        if !self.has_any_block(request.order) {
             return None;
         }
         let context = self.ordinary_context(request)?;
         let mut guard = self.lock();
-        if self.plenty_beside_lists(&guard.state) <= u32::from(request.order.get()) {
+        if self.plenty(&guard.state) <= u32::from(request.order.get()) {
             return None;
         }
         let index = guard.take_direct(context)?;
@@ -137,7 +139,7 @@ impl<'m, P: Platform> Zone<'m, P> {
         lists: impl FnOnce() -> Option<G>,
     ) -> Option<Pfn> {
         if !self.has_plenty(request.order) {
-            return self.alloc_beside_lists(request, cpu);
+            return None;
         }
         if self.has_percpu_list(request.order) {
             let mut lists = lists()?;

@@ -96,7 +96,7 @@ impl<'m, P: Platform, E: Shrinker<P> + Relocate> SlowPath<'_, 'm, P, Embedder<'_
     fn attempt_then_drain(&self) -> Option<FoundBlock<'m, P>> {
         self.attempt().or_else(|| {
             self.unreserve_highatomic(false);
-            self.memory.drain_all();
+            self.memory.drain_for_request();
             self.attempt()
         })
     }

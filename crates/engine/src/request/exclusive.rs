@@ -20,15 +20,15 @@ const MOST_ZONES: usize = 8;
 /// [`crate::OwnersFreeOnce`] no atomic read-modify-write. All other callers find the CPU's lists locked: their requests
 /// on this CPU go to the free lists, and their drains wait.
 ///
-/// **A drain waits until the owner is dropped or paused.** That includes requests of other CPUs that find no memory and
-/// may reclaim ([`Memory::alloc`]). A long-lived owner must call [`Exclusive::pause`] from time to time, as a kernel
-/// enables interrupts. It must be paused or dropped before its thread sleeps.
+/// **A drain waits until the owner is dropped or paused.** A long-lived owner must call [`Exclusive::pause`] from time to
+/// time, as a kernel enables interrupts. It must be paused or dropped before its thread sleeps. Requests do not wait for
+/// it: one that would have to drain the lists fails with [`AllocError::Busy`].
 ///
-/// **The owner's thread deadlocks** if it drains or reads the lists in other ways than through this value:
-/// [`Memory::alloc`] with [`crate::GfpFlags::DIRECT_RECLAIM`], [`Memory::free_bulk`],
+/// **The owner's thread deadlocks** if it drains or reads the lists in other ways than through this value, except by
+/// requests: [`Memory::free_bulk`],
 /// [`Memory::refresh`], [`Memory::drain_all`], kswapd, kcompactd, tidying, contiguous ranges, hotplug,
 /// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. The same holds for a thread with
-/// two owners, for two CPUs, if a request through one of them has to drain. Drop the owner before such a call.
+/// two owners, for two CPUs, if one of them is paused by such a call. Drop the owner before such a call.
 ///
 /// If the lock of CPUs' lists turns interrupts off, they are off during the owner's lifetime; see [`Platform`].
 pub struct Exclusive<'a, 'm, P: Platform> {
@@ -86,11 +86,13 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
         for (slot, zone) in self.locked.iter_mut().zip(memory.zones) {
             *slot = zone.lock_lists(self.cpu).map(|lists| LockedZone { zone, lists });
         }
+        memory.owners.note(self.cpu);
     }
 
     /// Releases the locks in the reverse of the order in which they were taken. A lock that turns interrupts off saves
     /// the state that it found, which is right only for nested locks.
     fn let_go(&mut self) {
+        self.memory.owners.forget(self.cpu);
         for slot in self.locked.iter_mut().rev() {
             *slot = None;
         }

@@ -121,14 +121,21 @@ impl<'m, P: Platform> Memory<'m, P> {
         busy
     }
 
+    /// Drains the lists of every CPU that have no owner, in every zone.
+    pub(super) fn drain_for_request(&self) {
+        for cpu in (0..self.cpus()).filter(|&cpu| !self.owners.has(cpu)) {
+            self.drain_cpu(cpu);
+        }
+    }
+
+    fn drain_cpu(&self, cpu: u16) {
+        self.zones.iter().for_each(|zone| zone.drain_cpu(cpu));
+    }
+
     /// Drains the lists of every CPU in every zone. Waits until every [`crate::Exclusive`] is paused or dropped.
     ///
     /// Linux counterpart: `drain_all_pages`.
     pub fn drain_all(&self) {
-        for cpu in 0..self.cpus() {
-            for zone in self.zones {
-                zone.drain_cpu(cpu);
-            }
-        }
+        (0..self.cpus()).for_each(|cpu| self.drain_cpu(cpu));
     }
 }

@@ -57,7 +57,7 @@ impl<'m, P: Platform> Helper<'m, P> for NoReclaim {
 
     fn help(path: &mut SlowPath<'_, 'm, P, Self>) -> Helped<'m, P> {
         path.unreserve_highatomic(false);
-        path.memory.drain_all();
+        path.memory.drain_for_request();
         if let Some(found) = path.attempt() {
             return Helped::Found(found);
         }

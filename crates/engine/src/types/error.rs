@@ -43,6 +43,9 @@ impl core::error::Error for FreeError {}
 pub enum AllocError {
     /// No zone that the flags allow had a block above its watermark.
     NoMemory,
+    /// As [`Self::NoMemory`], but an [`crate::Exclusive`] has the lists of a CPU, so that they were not drained. Another
+    /// try may succeed once that owner is paused or dropped.
+    Busy,
     /// The order exceeds the largest that the memory was set up for.
     OrderTooLarge,
     /// The CPU number is not below the number that the memory was set up for.
@@ -56,6 +59,7 @@ impl fmt::Display for AllocError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoMemory => "no zone has a free block above its watermark",
+            Self::Busy => "no zone has a free block above its watermark, and an owner has the lists of a CPU",
             Self::OrderTooLarge => "the order exceeds the largest order set up",
             Self::NoSuchCpu => "there is no such CPU",
             Self::NoSuchNode => "there is no such node",

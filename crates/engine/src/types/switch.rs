@@ -144,7 +144,12 @@ mod tests {
                 false
             });
             let of_dependent: usize = dependent.map(|other| other.fields().len()).sum();
-            let of_counts = if switch == Switch::Counts { 2 } else { 0 };
+            // Fields without a name of their own.
+            let of_counts = match switch {
+                Switch::Counts => 2,
+                Switch::Hygiene => 1,
+                _ => 0,
+            };
             assert_eq!(
                 effects.count(),
                 switch.fields().len() + of_dependent + of_counts,

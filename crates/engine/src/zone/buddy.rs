@@ -74,16 +74,11 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         }
         let place = match insertion {
             Insertion::Tail => Place::Tail,
-            Insertion::ByMergeLikelihood => {
-                let is_likely = self.merge_is_likely(index, order);
-                if self.zone.bypasses_lists() {
-                    self.place_in_bypass(index, is_likely)
-                } else if is_likely {
-                    Place::Tail
-                } else {
-                    Place::Head
-                }
+            Insertion::ByMergeLikelihood if self.zone.switches.bypasses_lists_when_short => {
+                self.place_by_rule(index, order)
             }
+            Insertion::ByMergeLikelihood if self.merge_is_likely(index, order) => Place::Tail,
+            Insertion::ByMergeLikelihood => Place::Head,
         };
         self.update_list(index, order, ListOp::Enter(migratetype, place));
         None
@@ -98,7 +93,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns true if the block and its buddy together would have a free buddy.
     ///
     /// Linux counterpart: `buddy_merge_likely`.
-    fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
+    pub(crate) fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
         let Some(larger) = order.up().filter(|&larger| larger < self.zone.max_order) else { return false };
         self.free_buddy(index.align_down(larger), larger).is_some()
     }

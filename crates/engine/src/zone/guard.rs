@@ -60,7 +60,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         }
         let plenty = self.zone.plenty(state);
         if plenty != shared.plenty.load(Ordering::Relaxed) {
-            shared.plenty.store(plenty, Ordering::Relaxed);
+            self.zone.publish_plenty(plenty);
         }
     }
 }

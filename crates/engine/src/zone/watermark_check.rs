@@ -130,7 +130,8 @@ impl<P: Platform> Zone<'_, P> {
 
     /// Sets the below-high flag. With [`crate::Switches::marks_by_pages`] only if too few pages are free.
     fn note_below_high(&self) {
-        if self.switches.marks_by_pages && self.is_balanced() {
+        // A zone with plenty is balanced.
+        if self.switches.marks_by_pages && (self.has_plenty(Order::ZERO) || self.is_balanced()) {
             return;
         }
         self.shared.below_high.store(true, Ordering::Relaxed);
@@ -163,67 +164,43 @@ impl<P: Platform> Zone<'_, P> {
     ///
     /// The result errs on the low side: all pages that some request must leave free are subtracted, so that
     /// [`Zone::admits_and_marks`] would admit the same request at the high watermark.
-    pub(super) fn plenty(&self, state: &LockedState) -> u32 {
-        match self.orders_from(self.spare_pages(state)) {
-            0 => self.plenty_after_bypass(state),
-            orders => orders,
-        }
-    }
-
-    /// Ends a bypass of the per-CPU lists if the zone has a free pageblock. Returns the result of [`Self::plenty`],
-    /// which is 0 during a bypass.
-    #[cold]
-    fn plenty_after_bypass(&self, state: &LockedState) -> u32 {
-        if !self.bypasses_lists() || self.ordinary_occupied() >> self.blocks.order().get() == 0 {
-            return 0;
-        }
-        self.shared.bypasses_lists.store(false, Ordering::Relaxed);
-        self.orders_from(self.spare_pages(state))
-    }
-
-    /// Returns the result of [`Self::plenty`] for requests that bypass the per-CPU lists.
-    pub(crate) fn plenty_beside_lists(&self, state: &LockedState) -> u32 {
-        let pending = self.is_pressed();
-        self.orders_from(self.spare_pages_unless(pending, state))
-    }
-
-    /// Returns one bit for each order of which an ordinary list has a block.
-    fn ordinary_occupied(&self) -> u32 {
+    pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
         use Migratetype::{Movable, Reclaimable, Unmovable};
-        self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable)
-    }
-
-    #[inline]
-    fn orders_from(&self, spare: u64) -> u32 {
+        let spare = self.spare_pages(state);
         if spare <= Order::COSTLY.pages() {
             return 0;
         }
-        let occupied = self.ordinary_occupied();
+        let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
         let orders = (u32::BITS - occupied.leading_zeros()).max(1);
         if spare > self.max_order.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
     }
 
-    /// Returns true while a boost, active reclaim or the below-high flag is pending.
-    #[inline]
-    fn is_pressed(&self) -> bool {
-        let shared = &self.shared;
-        shared.boosted.load(Ordering::Relaxed)
-            | shared.below_high.load(Ordering::Relaxed)
-            | shared.reclaim_active.load(Ordering::Relaxed)
-    }
-
     /// Returns the number of free pages that exceed what any request must leave free. Returns 0 while a boost, active
-    /// reclaim or the below-high flag is pending, and while requests bypass the per-CPU lists.
-    #[inline]
+    /// reclaim or the below-high flag is pending.
     fn spare_pages(&self, state: &LockedState) -> u64 {
-        self.spare_pages_unless(self.is_pressed() | self.bypasses_lists(), state)
-    }
-
-    #[inline]
-    fn spare_pages_unless(&self, pending: bool, state: &LockedState) -> u64 {
+        let shared = &self.shared;
+        let pending = shared.boosted.load(Ordering::Relaxed)
+            | shared.below_high.load(Ordering::Relaxed)
+            | shared.reclaim_active.load(Ordering::Relaxed);
         let kept = state.free_cma + state.free_highatomic.max(state.reserved_highatomic);
         let least = self.mark(Mark::High) + self.largest_lowmem_reserve + kept;
         if pending { 0 } else { state.free_pages.saturating_sub(least) }
+    }
+
+    /// Publishes a changed result of [`Self::plenty`]. While requests bypass the per-CPU lists, ends the bypass if the zone
+    /// has a free pageblock, and otherwise publishes nothing, so that the zone has plenty of no order.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn publish_plenty(&self, plenty: u32) {
+        use Migratetype::{Movable, Reclaimable, Unmovable};
+        if self.bypasses_lists() {
+            let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+            if occupied >> self.blocks.order().get() == 0 {
+                return;
+            }
+            self.shared.bypasses_lists.store(false, Ordering::Relaxed);
+        }
+        self.shared.plenty.store(plenty, Ordering::Relaxed);
     }
 
     /// Returns the number of blocks of an order for which the free pages suffice before [`Self::plenty`] must be

@@ -153,6 +153,8 @@ impl Naive {
         let promising = order + 2 <= self.set.max_order && self.listed(uncle, order + 1).is_some();
         let is_last = self.bypass && self.frames_from(pfn) <= self.free_pages();
         self.list(pfn, order, kind, tail || promising || is_last);
+        // A free pageblock ends the bypass.
+        self.bypass &= order < self.set.block_order;
     }
 
     /// Returns the number of frames with metadata from `pfn` to the end of the zone. A section has metadata if it has
@@ -163,11 +165,6 @@ impl Naive {
         let has_memory = |at: &u64| self.set.memory().any(|(start, end)| start < at + section && *at < end);
         let frames = |at: u64| (at + section).min(self.set.end).saturating_sub(at.max(pfn)) as i64;
         starts.filter(has_memory).map(frames).sum()
-    }
-
-    /// Ends the bypass of the CPUs' lists once a pageblock is free.
-    pub(crate) fn end_bypass(&mut self) {
-        self.bypass &= !self.has_block(self.set.block_order);
     }
 
     /// Starts the bypass of the CPUs' lists after a refused request of orders 1 to 3.
@@ -197,7 +194,6 @@ impl Naive {
         } else {
             self.free_block(pfn, order, self.block_type(pfn), false);
         }
-        self.end_bypass();
     }
 
     /// Splits a block down to the order `wanted`. The upper halves go to the heads of a type's lists.

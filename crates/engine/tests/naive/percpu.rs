@@ -198,7 +198,6 @@ impl Naive {
                 self.count_returned(pfn, order, seen);
             }
         }
-        self.end_bypass();
     }
 
     pub(crate) fn drain_all(&mut self) {
