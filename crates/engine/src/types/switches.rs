@@ -7,15 +7,14 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Switches {
-    /// A free page is only on the free list of its pageblock's type, and a claim
-    /// converts a whole pageblock or nothing.
+    /// A free page is only on the free list of its pageblock's type, and a claim converts a whole pageblock or nothing.
     /// Source: freelist hygiene series, Linux 6.10.
     pub hygiene: bool,
     /// A bulk refill continues at the fallback level that last succeeded.
     /// Source: "speed up fallbacks in `rmqueue_bulk`", Linux 6.15 and 6.12 stable.
     pub remembered_mode: bool,
-    /// Two counts of a pageblock decide whether it is claimed; if off, a scan of its pages decides.
-    /// No effect without [`Switches::hygiene`].
+    /// Two counts of a pageblock decide whether it is claimed; if off, a scan of its pages decides. No effect without
+    /// [`Switches::hygiene`].
     /// Source: Freehold.
     pub claims_by_counts: bool,
     /// The decay of a per-CPU list frees one batch a lock hold.
@@ -78,8 +77,8 @@ pub struct Switches {
     /// over a zone; if off, it goes to the free lists. No effect without [`Switches::claims_by_counts`].
     /// Source: `tidy_zone` of the series `tidying`, and `migrate_folio_done`.
     pub empties_to_lists: bool,
-    /// `high` of a per-CPU list is tuned between a lower and an upper bound, and
-    /// refills grow with demand; if off, `high` is fixed and drains grow by doubling.
+    /// `high` of a per-CPU list is tuned between a lower and an upper bound, and refills grow with demand; if off,
+    /// `high` is fixed and drains grow by doubling.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub auto_tuned_high: bool,
     /// Consecutive high-order frees flush a per-CPU list only past half of its lower bound.
@@ -94,19 +93,17 @@ pub struct Switches {
     /// watermark; only requests below that watermark add to the reserve.
     /// Source: by Linux 7.3.
     pub highatomic_first: bool,
-    /// Every `__GFP_HIGH` request for a single page may ignore a boost of the watermarks;
-    /// if off, only `__GFP_ATOMIC` requests may.
+    /// Every `__GFP_HIGH` request for a single page may ignore a boost of the watermarks; if off, only `__GFP_ATOMIC`
+    /// requests may.
     /// Source: Linux 6.3, which removed `__GFP_ATOMIC`.
     pub high_ignores_boost: bool,
     /// A zone below its high watermark is marked, and its per-CPU lists stop growing.
     /// Source: "mm: PCP high auto-tuning", Linux 6.7.
     pub below_high_mark: bool,
-    /// A pageblock remembers its type while it is isolated; if off, the caller that ends
-    /// the isolation names the type.
+    /// A pageblock remembers its type while it is isolated; if off, the caller that ends the isolation names the type.
     /// Source: "`mm/page_isolation`: make page isolation a standalone bit", Linux 6.17.
     pub isolation_keeps_type: bool,
-    /// A range of frames is freed in blocks as large as alignment allows;
-    /// if off, page by page.
+    /// A range of frames is freed in blocks as large as alignment allows; if off, page by page.
     /// Source: by Linux 7.3.
     pub ranges_freed_in_blocks: bool,
     /// A contiguous range is refused unless its pageblocks have the requested type, and a refusal does not change
@@ -118,12 +115,12 @@ pub struct Switches {
     /// requested pages.
     /// Source: by Linux 7.3.
     pub bulk_mark_by_missing: bool,
-    /// A request that failed at the min watermark tries again only if its flags now
-    /// allow more; if off, it always tries once more.
+    /// A request that failed at the min watermark tries again only if its flags now allow more; if off, it always tries
+    /// once more.
     /// Source: by Linux 7.3.
     pub retries_with_new_rights: bool,
-    /// Compaction moves blocks larger than a page if they are smaller than the wanted
-    /// block; if off, it moves only single pages.
+    /// Compaction moves blocks larger than a page if they are smaller than the wanted block; if off, it moves only
+    /// single pages.
     /// Source: "`mm/compaction`: enable compacting >0 order folios", Linux 6.9.
     pub compacts_large_blocks: bool,
     /// Compaction starts only if the counts per migratetype show enough pages that the free scanner may take; if off,
@@ -138,13 +135,10 @@ pub struct Switches {
     /// and huge pages have them.
     /// Source: Freehold.
     pub percpu_large_orders: bool,
-    /// After a refused request of orders 1 to 3, requests and frees bypass the per-CPU lists of the zone until it has a
-    /// free block of a pageblock or more, so that freed pages merge at once; if off, they always use the lists. No
-    /// effect without [`Switches::hygiene`].
+    /// A refused request of orders 1 to 3 makes others bypass the zone's per-CPU lists until a pageblock is free.
     /// Source: Freehold.
     pub bypasses_lists_when_short: bool,
-    /// A refused request marks a zone as below its high watermark only if too few pages are free; if off, also if
-    /// enough are free, but none in a block of its order. No effect without [`Switches::below_high_mark`].
+    /// A refused request marks a zone as below its high watermark only if too few pages are free.
     /// Source: Freehold.
     pub marks_by_pages: bool,
 }
@@ -242,7 +236,6 @@ impl Switches {
             empties_all_or_none: self.empties_all_or_none && counted,
             empties_to_lists: self.empties_to_lists && counted,
             bypasses_lists_when_short: self.bypasses_lists_when_short && self.hygiene,
-            marks_by_pages: self.marks_by_pages && self.below_high_mark,
             ..self
         }
     }
