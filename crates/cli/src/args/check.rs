@@ -13,8 +13,8 @@ use super::page_size::parse_page_size;
 
 const CHECK_CODES: &str = "\
 Exit codes, as monitoring plugins have them: 0 OK, free now; 1 WARNING, 10 %
-likely or more, after the kernel's own reclaim and compaction; 2 CRITICAL, less
-likely; 3 UNKNOWN, also for arguments or input that cannot be used.";
+likely or more after the kernel's own reclaim and compaction; 2 CRITICAL, less
+than 10 % likely; 3 UNKNOWN, also for arguments or input that cannot be used.";
 
 #[derive(Args, Clone, Debug)]
 #[command(after_help = CHECK_CODES, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
