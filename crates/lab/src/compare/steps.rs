@@ -111,10 +111,10 @@ mod tests {
 
     #[test]
     fn comparisons_of_more_than_one_part_are_detected() {
-        // The previous comparison: freehold without hygiene has also lost five rules.
+        // The previous comparison: freehold without hygiene has also lost six rules.
         let with = Variant::new(Era::Freehold);
         let pair = Pair { without: with.clone().without(Switch::Hygiene), with };
-        assert_eq!(pair.difference().count(), 6);
+        assert_eq!(pair.difference().count(), 7);
         // All three fields of batched draining at once. Linux 6.12 introduced one of them.
         let with = Variant::new(Era::Linux6_1).with(Switch::BatchedDraining);
         let pair = Pair { without: Variant::new(Era::Linux6_1), with };
