@@ -44,11 +44,14 @@ impl Random {
 fn recorded(root: Option<&str>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_freehold"));
     let Some(fixture) = root else {
-        let output = command.args(["snapshot", "--format", "metrics"]).output().expect("the binary starts");
+        let output = command
+            .args(["snapshot", "--format", "metrics", "--need", "1"])
+            .output()
+            .expect("the binary starts");
         return String::from_utf8(output.stdout).expect("a text");
     };
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures");
-    command.args(["serve", "--interval", "0.1", "--listen", "127.0.0.1:0", "--root"]);
+    command.args(["serve", "--interval", "0.1", "--need", "1", "--listen", "127.0.0.1:0", "--root"]);
     let server = Server::run(command.arg(fixtures.join(fixture)));
     wait_for("a verdict with a forecast", || {
         let text = server.get("/metrics").body;

@@ -13,7 +13,7 @@ use freehold_linux::pageblocks::{
     read_charges, read_pageblocks, read_slabs, recount_listed,
 };
 use freehold_linux::procfs::{
-    ProcessMemory, STAT_REFRESH, bounds_lists, read_every_counter, read_hugetlb_pools, read_meminfo,
+    ProcessMemory, STAT_REFRESH, bounds_lists, free_swap_pages, read_every_counter, read_hugetlb_pools,
     read_processes, read_slabinfo, read_vmallocinfo, read_zoneinfo, read_zones,
 };
 use freehold_linux::sensor::{
@@ -105,7 +105,7 @@ impl Readings {
             // A kernel without memory cgroups has no such file.
             charges: map.as_ref().and_then(|map| read_charges(root, map, wanted).ok()).unwrap_or_default(),
             processes: others(root).map_err(&mut note).unwrap_or_default(),
-            swap_pages: free_swap(root, page_bytes),
+            swap_pages: free_swap_pages(root, page_bytes),
             dirtied_pages: writing.pages_a_second(&vmstat),
             ..Names::counted(&vmstat, &zones, page_bytes, drains_lists)
         };
@@ -222,11 +222,6 @@ impl Writing {
         let (Some(then), Some(now)) = (self.dirtied, counters.get(DIRTIED)) else { return 0 };
         (now.saturating_sub(then) as f64 / self.at.elapsed().as_secs_f64().max(1.0)) as u64
     }
-}
-
-/// Returns the free pages of swap; 0 if they are not known.
-fn free_swap(root: &Path, page_bytes: u64) -> u64 {
-    read_meminfo(root, "SwapFree").unwrap_or(0) / page_bytes.max(1)
 }
 
 /// Returns what processes other than this hold.

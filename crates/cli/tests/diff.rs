@@ -54,6 +54,23 @@ fn two_snapshots_are_compared_in_every_form() {
 }
 
 #[test]
+fn small_blocks_alone_are_no_change_of_fragmentation() {
+    let made = folder();
+    let of = |name: &str, order_0: u64, order_10: u64| {
+        let proc = made.path().join(name).join("proc");
+        fs::create_dir_all(&proc).expect("a new folder");
+        let row = format!("Node 0, zone   Normal {order_0} 0 0 0 0 0 0 0 0 0 {order_10} \n");
+        fs::write(proc.join("buddyinfo"), row).expect("a file");
+        made.path().join(name)
+    };
+    let (some, used, more) = (of("some", 512 * 30, 10), of("used", 512 * 20, 10), of("more", 512 * 30, 20));
+    says(&diff(&some, &used, &[]).ok(), &["Fewer small free blocks: blocks of 4 MiB"]);
+    says(&diff(&used, &some, &[]).ok(), &["More small free blocks: "]);
+    says(&diff(&some, &more, &[]).ok(), &["Less fragmented: blocks of 4 MiB (order 10) 10 -> 20 (+10)"]);
+    says(&diff(&more, &some, &[]).ok(), &["More fragmented: "]);
+}
+
+#[test]
 fn json_has_every_number() {
     let ran = diff(&case("two-snapshots/before"), &case("two-snapshots/after"), &["--json"]).ok();
     let zone = &ran.json()["zones"][0];

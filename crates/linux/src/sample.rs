@@ -13,7 +13,8 @@ use crate::pageblocks::{
     KnownTypes, Pace, PageblockMap, PageblockTypes, PerCpuFrames, Survey, Surveyed, Unflagged,
 };
 use crate::procfs::{
-    Machine, Pressure, copy_notes, read_every_counter, read_machine, read_pressure, read_zoneinfo,
+    Machine, Pressure, copy_notes, free_swap_pages, read_every_counter, read_machine, read_pressure,
+    read_zoneinfo,
 };
 use crate::sensor::{Choice, FreeBlocks, Ration, Sensor};
 
@@ -28,6 +29,8 @@ pub struct Sample {
     pub zones: Vec<ZoneSnapshot>,
     /// `/proc/vmstat`; empty where it cannot be read.
     pub counters: BTreeMap<String, u64>,
+    /// Free swap in pages; 0 where it is not known.
+    pub swap_pages: u64,
     /// `/proc/pressure/memory`; `None` if the kernel lacks it.
     pub pressure: Option<Pressure>,
     /// What the pageblocks hold; `None` without [`Sampler::survey_pageblocks`] or if it cannot be
@@ -168,8 +171,9 @@ impl Sampler {
         let zones = or_note(read_zoneinfo(&self.root), &mut notes);
         let counters = or_note(read_every_counter(&self.root), &mut notes);
         let pressure = or_note(read_pressure(&self.root).map(Some), &mut notes);
+        let swap_pages = free_swap_pages(&self.root, self.machine.page_bytes);
         let pageblocks = self.survey(&zones, &mut notes);
-        Ok(Sample { unix_ms: unix_ms(), free, zones, counters, pressure, pageblocks, notes })
+        Ok(Sample { unix_ms: unix_ms(), free, zones, counters, swap_pages, pressure, pageblocks, notes })
     }
 
     /// Continues the survey of pageblocks if it was requested.

@@ -29,6 +29,7 @@ pub(super) fn sample(second: u64, name: &str, free: u64) -> Sample {
         free,
         zones: Vec::new(),
         counters,
+        swap_pages: 0,
         pressure: None,
         pageblocks: None,
         notes: Vec::new(),

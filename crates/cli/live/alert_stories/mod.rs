@@ -103,6 +103,7 @@ impl AlertStory {
             },
             zones: vec![zone(&blocks)],
             counters: self.counters.clone(),
+            swap_pages: 0,
             pressure: Some(Pressure { some: stall(2 * self.waited_us), full: stall(self.waited_us) }),
             pageblocks: Some(Surveyed {
                 map: Arc::new(PageblockMap {

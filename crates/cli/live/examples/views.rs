@@ -1,7 +1,7 @@
 //! Asks every view of a verdict for the same machine, over many fragmentations.
 //!
 //! `cargo run -p freehold-cli --features live --example views -- FREEHOLD [MIB [SEEDS [WAYS [brief]]]]` as root: for each way it fragments memory, and
-//! prints what `check`, `snapshot --format metrics`, `top` (in tmux), and `serve`, by `/metrics` and by the data of its page, say
+//! prints what `check`, `snapshot --format metrics`, and `serve`, by `/metrics` and by the data of its page, say
 //! of blocks of a pageblock's size: free now, after compaction, after reclaim and compaction. Right after each view `check` runs,
 //! and beside the first `check` a second one, as a control. At last `check --verify` measures what compaction makes. Other work
 //! on the machine is to keep off meanwhile: pageblocks in a view are as old as its survey takes. With `brief`
@@ -52,10 +52,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     println!(
-        "| way | seed | `check`, again | metrics file, `check` | `top`, `check` | `/metrics`, `check` | page, `check` | apart % | \
+        "| way | seed | `check`, again | metrics file, `check` | `/metrics`, `check` | page, `check` | apart % | \
          states | predicted, observed |"
     );
-    println!("|---|---:|---|---|---|---|---|---|---|---|");
+    println!("|---|---:|---|---|---|---|---|---|---|");
     let is_brief = question.word.as_deref() == Some("brief");
     question
         .for_each(|way, seed| measure(&question.program, way, (question.mib, seed), is_brief), print_cells);
@@ -74,16 +74,15 @@ fn measure(
     let beside = |said: Said| -> Result<(Said, Said), Box<dyn Error>> { Ok((said, checked()?)) };
     let control = beside(checked()?)?;
     let server = if is_brief { None } else { Some(Server::start(program)?) };
-    let file = beside(of_metrics(&said(program, &["snapshot", "--format", "metrics"])?)?)?;
-    let top = beside(of_top(program)?)?;
-    let mut views = vec![control, file, top];
+    let file = beside(of_metrics(&said(program, &["snapshot", "--format", "metrics", "--need", "1"])?)?)?;
+    let mut views = vec![control, file];
     if let Some(server) = server {
         views.push(beside(server.metrics()?)?);
         views.push(beside(server.page()?)?);
     }
     let mut words: Vec<_> =
         views.iter().map(|(said, check)| format!("{}, {}", said.words(), check.words())).collect();
-    words.resize(5, "–".to_owned());
+    words.resize(4, "–".to_owned());
     let apart = views.iter().map(|pair| format!("{:.1}", apart(pair)));
     let mut states: Vec<_> = views.iter().flat_map(|(said, check)| [&said.state, &check.state]).collect();
     states.retain(|state| !state.is_empty());
@@ -105,7 +104,7 @@ fn pairs(program: &str, way: Way, (mib, seed): (usize, u64)) -> Result<String, B
     let mut random = Random(seed);
     let _fragmented = (way.1)(&mut random, mib, &std::env::temp_dir())?;
     let check = || checked(&check(program, &["check", "--json"])?);
-    let file = || of_metrics(&said(program, &["snapshot", "--format", "metrics"])?);
+    let file = || of_metrics(&said(program, &["snapshot", "--format", "metrics", "--need", "1"])?);
     let mut found = [Vec::new(), Vec::new()];
     for _ in 0..PAIRS {
         let first = random.below(2);
@@ -179,39 +178,6 @@ fn of_metrics(text: &str) -> Result<Said, Box<dyn Error>> {
     Ok(Said { blocks, state: state.to_owned() })
 }
 
-/// Reads the verdict from `top` after a scan of all pageblocks. `top` shows the state in words only.
-fn of_top(program: &str) -> Result<Said, Box<dyn Error>> {
-    let socket = format!("freehold-views-{}", std::process::id());
-    let tmux = |args: &[&str]| -> Result<String, Box<dyn Error>> {
-        let output =
-            Command::new("tmux").args(["-u", "-f", "/dev/null", "-L", &socket]).args(args).output()?;
-        Ok(String::from_utf8(output.stdout)?)
-    };
-    let command = format!("env LC_ALL=C.UTF-8 {program} top --colour never");
-    tmux(&["new-session", "-d", "-x", "200", "-y", "60", &command])?;
-    let found = until("top's forecast", || {
-        let page = tmux(&["capture-pane", "-p"])?;
-        let row = page.lines().find(|row| row.contains("after reclaim and compaction"));
-        Ok(row.map(str::to_owned))
-    });
-    tmux(&["kill-server"])?;
-    let row = found?;
-    let numbers = |marks: [&str; 2]| -> Result<u64, Box<dyn Error>> {
-        let before = row.split(marks[1]).next().unwrap_or_default();
-        let part = before.rsplit(marks[0]).next().unwrap_or_default();
-        // Of two bounds the promise comes first.
-        let digits: String = part.trim().chars().take_while(char::is_ascii_digit).collect();
-        Ok(digits.parse().map_err(|_| format!("no number before {:?} in {row:?}", marks[1]))?)
-    };
-    let now = if row.contains(" is free") { " is free" } else { " are free" };
-    let blocks = [
-        numbers(["; ", now])?,
-        numbers([", ", " after compaction"])?,
-        numbers([", ", " after reclaim and compaction"])?,
-    ];
-    Ok(Said { blocks, state: String::new() })
-}
-
 /// Asks until there is an answer.
 fn until<T>(what: &str, ask: impl Fn() -> Result<Option<T>, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
     let began = Instant::now();
@@ -235,7 +201,10 @@ struct Server {
 impl Server {
     fn start(program: &str) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new(program);
-        command.args(["serve", "--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+            .args(["serve", "--listen", "127.0.0.1:0", "--need", "1"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let mut first = String::new();
         BufReader::new(child.stderr.take().ok_or("no pipe")?).read_line(&mut first)?;

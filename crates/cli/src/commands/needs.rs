@@ -11,7 +11,7 @@ use freehold_monitor::verdict::{NeededBlocks, SizeText, largest_range, order_of_
 use crate::args::{Need, NeedSource, Needs};
 use crate::exit::{Cause, Failure};
 
-use super::requester::requester;
+use super::requester::kind_of_request;
 
 /// Returns the needs that the arguments and their files name.
 ///
@@ -62,7 +62,8 @@ fn of_machine(need: Need, root: &Path, machine: &Machine) -> Result<NeededBlocks
     let bytes = need.size.unwrap_or_else(|| page_bytes << pageblock_order_with(root, Some(page_bytes)));
     let order = order_of_size(bytes, page_bytes, largest_range(&read_zones(root)?))
         .map_err(|error| refused(error.into()))?;
-    Ok(NeededBlocks { order, blocks: need.blocks, by: requester(None, root, bytes)? })
+    let (_, by) = kind_of_request(None, order, page_bytes, root)?;
+    Ok(NeededBlocks { order, blocks: need.blocks, by })
 }
 
 fn refused(error: anyhow::Error) -> Failure {

@@ -10,15 +10,13 @@ use freehold_linux::pageblocks::pageblock_order_with;
 use freehold_linux::procfs::{
     nodes_of_cgroup, nodes_of_process, page_bytes, read_buddyinfo, read_free_lists,
 };
-use freehold_monitor::verdict::{
-    BlockRequest, HighestZone, Requester, SizeText, largest_range, order_of_size,
-};
+use freehold_monitor::verdict::{BlockRequest, HighestZone, largest_range, order_of_size};
 use freehold_trace::ZoneSnapshot;
 
 use crate::args::{By, Check, Need, Repair, ZonesChoice};
 use crate::exit::{Cause, Failure};
 
-use super::requester::requester;
+use super::requester::kind_of_request;
 
 /// The request that the arguments describe.
 pub(super) struct BlockNeed {
@@ -88,7 +86,7 @@ pub(super) fn request(
     };
     refuse_cut_columns(root, bytes, page_bytes)?;
     let order = order_of_size(bytes, page_bytes, largest_range(zones)).map_err(refused)?;
-    let (contiguous, by) = kind(args.by, order, page_bytes, root)?;
+    let (contiguous, by) = kind_of_request(args.by, order, page_bytes, root)?;
     let highest = args.zones.map_or(by.highest_zone(), HighestZone::from);
     let request = BlockRequest {
         order,
@@ -105,26 +103,6 @@ pub(super) fn request(
     Ok((request, missing))
 }
 
-/// Returns whether the request is for contiguous ranges, and who requests blocks of this order.
-fn kind(named: Option<By>, order: u8, page_bytes: u64, root: &Path) -> Result<(bool, Requester), Failure> {
-    let largest = largest_order(root)?;
-    let by = requester(named, root, page_bytes << order)?;
-    let size = |order: u8| SizeText(page_bytes << order).short();
-    let pageblock = pageblock_order_with(root, Some(page_bytes));
-    match (named, by) {
-        (Some(By::Alloc | By::Atomic), _) if order > largest => Err(refused(anyhow!(
-            "an allocation has at most {}, the largest block of the buddy allocator; --by range is for larger ones",
-            size(largest)
-        ))),
-        (_, Requester::Range) if order < pageblock => Err(refused(anyhow!(
-            "--by range reads pageblocks, of {} here; request ranges of at least that",
-            size(pageblock)
-        ))),
-        (_, Requester::Alloc) if order > largest => Ok((true, Requester::Range)),
-        (_, by) => Ok((order > largest || by == Requester::Range, by)),
-    }
-}
-
 /// Returns the nodes that the process or the cgroup of the arguments may use, and what could not be read of
 /// them.
 fn allowed_nodes(args: &BlockNeed, root: &Path) -> Result<(Option<BTreeSet<u32>>, Option<String>), Failure> {
@@ -139,18 +117,6 @@ fn allowed_nodes(args: &BlockNeed, root: &Path) -> Result<(Option<BTreeSet<u32>>
         .context("give a cgroup by its path below /sys/fs/cgroup, in which the controller cpuset is on")
         .map_err(refused)?;
     Ok((Some(found), None))
-}
-
-/// Returns the order of the buddy allocator's largest block.
-fn largest_order(root: &Path) -> Result<u8, Failure> {
-    match read_buddyinfo(root) {
-        Ok(zones) => Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get)),
-        Err(error) => {
-            let lists = read_free_lists(root).ok();
-            let list = lists.as_ref().and_then(|lists| lists.zones.first()?.free.first());
-            list.map(|list| list.largest().get()).ok_or_else(|| error.into())
-        }
-    }
 }
 
 /// Fails if the request is for larger blocks than a copy of the free lists has columns for.

@@ -1,10 +1,12 @@
-//! Who requests blocks, as the machine and the option `--by` say.
+//! Who requests blocks, as the machine and the option `--by` say, and whether as contiguous ranges.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::anyhow;
-use freehold_linux::procfs::pool_sizes;
+use freehold::Order;
+use freehold_linux::pageblocks::pageblock_order_with;
+use freehold_linux::procfs::{pool_sizes, read_buddyinfo, read_free_lists};
 use freehold_monitor::verdict::{Requester, SizeText};
 
 use crate::args::By;
@@ -13,11 +15,48 @@ use crate::exit::{Cause, Failure};
 /// Settings of transparent huge pages, below a root.
 const THP: &str = "sys/kernel/mm/transparent_hugepage";
 
+/// Returns whether the request is for contiguous ranges, and who requests blocks of this order.
+pub(super) fn kind_of_request(
+    named: Option<By>,
+    order: u8,
+    page_bytes: u64,
+    root: &Path,
+) -> Result<(bool, Requester), Failure> {
+    let largest = largest_order(root)?;
+    let by = requester(named, root, page_bytes << order)?;
+    let size = |order: u8| SizeText(page_bytes << order).short();
+    let pageblock = pageblock_order_with(root, Some(page_bytes));
+    match (named, by) {
+        (Some(By::Alloc | By::Atomic), _) if order > largest => Err(refused(format!(
+            "an allocation has at most {}, the largest block of the buddy allocator; --by range is for larger ones",
+            size(largest)
+        ))),
+        (_, Requester::Range) if order < pageblock => Err(refused(format!(
+            "--by range reads pageblocks, of {} here; request ranges of at least that",
+            size(pageblock)
+        ))),
+        (_, Requester::Alloc) if order > largest => Ok((true, Requester::Range)),
+        (_, by) => Ok((order > largest || by == Requester::Range, by)),
+    }
+}
+
+/// Returns the order of the buddy allocator's largest block.
+fn largest_order(root: &Path) -> Result<u8, Failure> {
+    match read_buddyinfo(root) {
+        Ok(zones) => Ok(zones.iter().map(|zone| zone.free.largest()).max().map_or(0, Order::get)),
+        Err(error) => {
+            let lists = read_free_lists(root).ok();
+            let list = lists.as_ref().and_then(|lists| lists.zones.first()?.free.first());
+            list.map(|list| list.largest().get()).ok_or_else(|| error.into())
+        }
+    }
+}
+
 /// Returns who requests blocks of so many bytes.
 ///
 /// # Errors
 /// If the machine has no pool and no transparent huge pages of this size, and the option names them.
-pub(super) fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester, Failure> {
+fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester, Failure> {
     let pools = pool_sizes(root);
     let has_pool = pools.contains(&block_bytes);
     let huge = setting(root, "hpage_pmd_size").and_then(|bytes| bytes.parse::<u64>().ok());

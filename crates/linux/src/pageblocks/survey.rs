@@ -131,7 +131,8 @@ impl Survey {
 
     /// Reads the pages that are due, and returns the map.
     ///
-    /// If free memory has changed by more than a 64th of all memory, one round is hurried. If zones have changed, as memory was plugged in or out, the survey starts again.
+    /// If free memory has changed by more than a 64th of all memory, one round is hurried. If zones have changed, as memory was
+    /// plugged in or out, the survey starts again.
     ///
     /// # Errors
     /// Those of reading `/proc/kpageflags`.

@@ -19,6 +19,13 @@ pub fn read_meminfo(root: &Path, name: &str) -> Result<u64, Error> {
     parse_meminfo(&read_text(&path)?, name).map_err(|e| e.in_file(&path, REPORT))
 }
 
+/// Returns the free swap below `root`; 0 where it is not known.
+///
+/// Units: pages of `page_bytes`.
+pub fn free_swap_pages(root: &Path, page_bytes: u64) -> u64 {
+    read_meminfo(root, "SwapFree").unwrap_or(0) / page_bytes.max(1)
+}
+
 /// Returns the row `name`, which is in KiB, in bytes.
 pub(super) fn parse_meminfo(text: &str, name: &str) -> Result<u64, ParseError> {
     for (line, row) in copied_rows(text, is_amount)? {

@@ -38,7 +38,7 @@ pub use free_lists::{FreeLists, ZoneFreeLists};
 pub use hugepages::{HugetlbPool, pool_sizes, read_hugetlb_pools};
 pub use kpageflags::{fold_kpageflags, read_kpageflags};
 pub use machine::{LISTS_BOUND, Machine, STAT_REFRESH, bounds_lists, read_machine, release_numbers};
-pub use meminfo::read_meminfo;
+pub use meminfo::{free_swap_pages, read_meminfo};
 pub use page_size::page_bytes;
 pub use pagetypeinfo::{parse_free_lists, parse_pagetypeinfo, read_free_lists, read_pagetypeinfo};
 pub use pressure::{Pressure, Stall, parse_pressure, read_pressure};

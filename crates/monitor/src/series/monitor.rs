@@ -47,12 +47,14 @@ impl Monitor {
 
     /// Makes the model of `sample`, with rates since the sample before and trends over the series.
     ///
-    /// On a machine with so many pageblocks that judging takes more than that part of the time, verdicts are those of
-    /// an earlier sample, and say so.
+    /// On a machine with so many pageblocks that judging takes more than a 2000th of the time, verdicts are those of
+    /// an earlier sample, and say so. The sample that ends the first survey is always judged.
     pub fn take(&mut self, sample: Sample) -> Model {
         let mut model = Model::new(&self.machine, self.last.as_ref(), &sample);
         let turned_back = self.verdicts.first().is_some_and(|verdict| verdict.unix_ms > sample.unix_ms);
-        if sample.unix_ms >= self.judges_at_ms || turned_back {
+        let is_surveyed = sample.pageblocks.as_ref().is_some_and(|surveyed| surveyed.first_round.is_none());
+        let is_first = is_surveyed && self.verdicts.iter().any(|verdict| verdict.survey_age_ms.is_none());
+        if sample.unix_ms >= self.judges_at_ms || turned_back || is_first {
             let began = Instant::now();
             self.verdicts = standing(&self.machine, &sample, &self.needs);
             let pause_ms = began.elapsed().as_micros() as u64 * JUDGING / 1000;
@@ -79,8 +81,27 @@ impl Monitor {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use freehold_linux::pageblocks::{PageblockMap, Surveyed};
+
     use super::*;
     use crate::sample_tests::sample;
+
+    #[test]
+    fn the_end_of_the_first_survey_is_judged_at_once() {
+        let mut monitor = Monitor::new(Machine { page_bytes: 4096, ..Machine::default() });
+        let of = |second, first_round| {
+            let map = Arc::new(PageblockMap { pageblock_order: 9, zones: Vec::new() });
+            let surveyed = Surveyed { map, first_round, round_ms: 1, types: None };
+            Sample { pageblocks: Some(surveyed), ..sample(second, "Normal", 4) }
+        };
+        assert_eq!(monitor.take(of(0, Some((0, 0)))).verdicts[0].survey_age_ms, None);
+        // However long the first judgement took.
+        monitor.judges_at_ms = u64::MAX;
+        assert_eq!(monitor.take(of(1, Some((0, 0)))).verdicts[0].unix_ms, 0, "nothing new is known");
+        assert_eq!(monitor.take(of(2, None)).verdicts[0].survey_age_ms, Some(1));
+    }
 
     #[test]
     fn falling_numbers_have_a_trend() {

@@ -78,7 +78,7 @@ pub fn standing(machine: &Machine, sample: &Sample, needs: &[NeededBlocks]) -> V
     let surveyed = sample.pageblocks.as_ref().filter(|surveyed| surveyed.first_round.is_none());
     let types = surveyed.and_then(|surveyed| surveyed.types.as_ref());
     let counted = Names::counted(&sample.counters, &sample.zones, machine.page_bytes, machine.drains_lists);
-    let names = Names { unread: true, ..counted };
+    let names = Names { unread: true, swap_pages: sample.swap_pages, ..counted };
     let evidence = Evidence {
         zones: &sample.zones,
         free: &sample.free.zones,

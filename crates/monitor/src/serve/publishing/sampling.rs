@@ -165,3 +165,46 @@ pub(in crate::serve) fn take(
     tally.read_ns += model.sensor.cost_ns;
     Published::new(model, monitor.history().clone(), *tally, interval_ms, before)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use freehold_linux::sensor::Choice;
+
+    use super::*;
+
+    #[test]
+    fn an_open_page_makes_samples_due() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../linux/tests/fixtures/linux-6.18");
+        let sampler = Sampler::open(&root, Choice::Procfs).unwrap();
+        let monitor = Monitor::new(sampler.machine().clone());
+        let is_open = Arc::new(AtomicBool::new(false));
+        let pages = Arc::clone(&is_open);
+        let pace = SamplingPace {
+            watched: Duration::from_millis(1),
+            unwatched: Duration::from_hours(1),
+            is_watched: Box::new(move || pages.load(Ordering::Relaxed)),
+        };
+        let sampling = start(sampler, monitor, pace).unwrap();
+        let samples = || sampling.published.borrow().tally.samples;
+        let caller = sampling.caller();
+        caller.page_opened();
+        let began = Instant::now();
+        while samples() < 2 && began.elapsed() < Duration::from_mins(1) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_millis(50));
+        assert_eq!(samples(), 2, "the page has gone again: the next sample is due in an hour");
+        is_open.store(true, Ordering::Relaxed);
+        caller.page_opened();
+        while samples() < 5 && began.elapsed() < Duration::from_mins(1) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(samples() >= 5 && sampling.published.borrow().interval_ms == 1);
+        // Ends the thread, which otherwise waits for its next sample.
+        is_open.store(false, Ordering::Relaxed);
+        drop(sampling);
+    }
+}

@@ -60,3 +60,14 @@ impl Requester {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_may_not_wait_go_below_the_min_watermark() {
+        assert_eq!([Requester::Atomic, Requester::Alloc].map(|by| by.mark(1000)), [375, 1000]);
+        assert_eq!(Requester::Atomic.highest_zone(), HighestZone::Kernel);
+    }
+}
