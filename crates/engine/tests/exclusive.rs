@@ -7,7 +7,8 @@ use std::time::Duration;
 use crate::common::*;
 use crate::embedder::Owner;
 use freehold::{
-    AllocError, Era, FreeError, GfpFlags, Memory, Migratetype, NoReclaim, Order, Pfn, Request, ZoneType,
+    AllocError, Era, FreeError, GfpFlags, Memory, MemoryConfig, Migratetype, NoReclaim, Order, Pfn, Request,
+    ZoneType,
 };
 
 /// Every request is made on two machines: with locks, and through an owner.
@@ -199,6 +200,31 @@ fn a_request_that_cannot_wait_does_not_wait_for_an_owner() {
         memory.drain_all();
         memory.check().unwrap_or_else(|broken| panic!("{}: {broken}", era.name()));
     }
+}
+
+/// A request leaves out the lists of each CPU that has an owner, whatever other owners end: also those of a CPU whose
+/// number is 1024 more.
+#[test]
+fn the_end_of_one_owner_says_nothing_of_another() {
+    let zones = [zone(ZoneType::Normal, 0x400, 0x400)];
+    let config = MemoryConfig { cpus: 1025, ..config(&zones, Era::Linux7_3.switches()) };
+    let mut bytes = metadata(&config);
+    let memory = all_free(&config, &mut bytes);
+    let last = memory.exclusive(1024).expect("1025 CPUs");
+    drop(memory.exclusive(0).expect("1025 CPUs"));
+    let request = Request { cpu: 1, node: 0, order: Order::ZERO, gfp: GfpFlags::KERNEL };
+    while memory.alloc(Request { gfp: GfpFlags::NOWAIT | GfpFlags::MEMALLOC, ..request }, NoReclaim).is_ok() {
+    }
+    let (asked, answered) = mpsc::channel();
+    thread::scope(|scope| {
+        let memory = &memory;
+        scope.spawn(move || asked.send(memory.alloc(request, NoReclaim)));
+        let answer = answered.recv_timeout(Duration::from_secs(60));
+        // Lets a thread end that waits for the owner.
+        drop(last);
+        assert_eq!(answer, Ok(Err(AllocError::Busy)));
+    });
+    assert_eq!(memory.alloc(request, NoReclaim), Err(AllocError::NoMemory), "no owner is left");
 }
 
 /// A request that may reclaim and finds no memory does not wait for an owner either, not even for one on its own CPU and

@@ -18,6 +18,7 @@ pub use builder::MemoryBuilder;
 pub(crate) use config::FirstZones;
 pub use config::MemoryConfig;
 pub(crate) use node::MAX_RECLAIM_RETRIES;
+pub(crate) use owners::Owners;
 pub(crate) use request_counters::CpuRequests;
 pub use state::{Memory, required_bytes};
 #[cfg(not(loom))]

@@ -1,43 +1,41 @@
-//! The CPUs whose lists have an owner, so that requests do not wait for it.
+//! Which CPUs' lists have an owner. Requests leave such lists out of their drains.
 
-use crate::table::sync::{AtomicU64, Ordering};
+use crate::table::sync::{AtomicBool, Ordering};
 
-const WORDS: usize = 16;
-
-/// One bit for each CPU whose lists have an owner ([`crate::Exclusive`]). CPUs with equal numbers modulo 1024 share a
-/// bit.
+/// For each CPU, true while its lists have an owner ([`crate::Exclusive`]). Only the owner writes its CPU's place, while it
+/// has the locks of the lists, so plain stores suffice.
 #[derive(Debug)]
-pub(crate) struct Owners([AtomicU64; WORDS]);
+pub(crate) struct Owners<'m>(&'m [AtomicBool]);
 
-impl Owners {
-    pub(super) fn new() -> Self {
-        Self(core::array::from_fn(|_| AtomicU64::new(0)))
-    }
-
-    fn place(&self, cpu: u16) -> (&AtomicU64, u64) {
-        (&self.0[usize::from(cpu) / 64 % WORDS], 1 << (cpu % 64))
+impl<'m> Owners<'m> {
+    /// Returns the owners of as many CPUs as there are places, none at first.
+    pub(super) fn new(places: &'m [AtomicBool]) -> Self {
+        Self(places)
     }
 
     /// Notes that the lists of a CPU have an owner. The owner calls it once it has their locks.
     pub(crate) fn note(&self, cpu: u16) {
-        let (word, bit) = self.place(cpu);
-        word.fetch_or(bit, Ordering::Relaxed);
+        self.set(cpu, true);
     }
 
     /// Notes that the lists of a CPU have no owner. The owner calls it before it releases their locks.
     pub(crate) fn forget(&self, cpu: u16) {
-        let (word, bit) = self.place(cpu);
-        word.fetch_and(!bit, Ordering::Relaxed);
+        self.set(cpu, false);
+    }
+
+    fn set(&self, cpu: u16, is_owned: bool) {
+        if let Some(place) = self.0.get(usize::from(cpu)) {
+            place.store(is_owned, Ordering::Relaxed);
+        }
     }
 
     /// Returns true if the lists of a CPU have an owner, at some moment during the call.
     pub(crate) fn has(&self, cpu: u16) -> bool {
-        let (word, bit) = self.place(cpu);
-        word.load(Ordering::Relaxed) & bit != 0
+        self.0.get(usize::from(cpu)).is_some_and(|place| place.load(Ordering::Relaxed))
     }
 
     /// Returns true if the lists of any CPU have an owner.
     pub(crate) fn has_any(&self) -> bool {
-        self.0.iter().any(|word| word.load(Ordering::Relaxed) != 0)
+        self.0.iter().any(|place| place.load(Ordering::Relaxed))
     }
 }

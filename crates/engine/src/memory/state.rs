@@ -9,6 +9,7 @@ use super::request_counters::{CpuRequests, LargeFailures};
 use super::tables::ZoneTables;
 use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
+use crate::table::sync::AtomicBool;
 use crate::table::{Carver, Tally};
 use crate::types::{Order, Pfn, Platform, RefusedChoices, RequestStats, SetupError, Switches, ZoneStats};
 use crate::zone::{Unmixed, Zone};
@@ -61,6 +62,7 @@ pub fn required_bytes<P: Platform>(config: &MemoryConfig<'_>) -> usize {
     tally.table::<CpuRequests>(usize::from(config.cpus));
     tally.table::<FirstZones>(config.nodes());
     tally.table::<NodeState>(config.nodes());
+    tally.table::<AtomicBool>(usize::from(config.cpus));
     for zone in config.zones {
         ZoneTables::new(config, zone).tally::<P>(&mut tally);
     }
@@ -84,7 +86,7 @@ pub struct Memory<'m, P: Platform> {
     /// For each node, the zone that a request tries first, by the highest zone type that the request may use.
     pub(crate) first_zones: &'m [FirstZones],
     pub(super) node_states: &'m [NodeState],
-    pub(crate) owners: Owners,
+    pub(crate) owners: Owners<'m>,
     pub(crate) tunables: TunableCells,
     pub(crate) events: EventCells,
 }
@@ -131,6 +133,7 @@ impl<'m, P: Platform> Memory<'m, P> {
         let requests = carver.table(usize::from(config.cpus), |_| Ok(CpuRequests::default()))?;
         let first_zones = carver.table(config.nodes(), |node| Ok(config.first_zones(node)))?;
         let node_states = carver.table(config.nodes(), |_| Ok(NodeState::new()))?;
+        let owners = Owners::new(carver.table(usize::from(config.cpus), |_| Ok(AtomicBool::new(false)))?);
         let mut zone_table = carver.reserve::<Zone<'m, P>>(config.zones.len())?;
         let zones = zone_table.table(config.zones.len(), |slot| {
             let zone = config.zone_of_rank(slot);
@@ -149,7 +152,7 @@ impl<'m, P: Platform> Memory<'m, P> {
             nodes: config.nodes() as u32,
             first_zones,
             node_states,
-            owners: Owners::new(),
+            owners,
             tunables: TunableCells::new(Tunables::LINUX),
             events: EventCells::default(),
         })

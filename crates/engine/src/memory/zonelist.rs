@@ -5,6 +5,16 @@ use super::state::Memory;
 use crate::types::{GfpFlags, Platform, Request, ZoneType};
 use crate::zone::Zone;
 
+impl<'m, P: Platform> Zone<'m, P> {
+    /// Returns a function that tells whether a request may use a zone.
+    #[inline]
+    pub(crate) fn serves(request: &Request) -> impl Fn(&&Zone<'m, P>) -> bool + Copy + use<'m, P> {
+        let highest = request.gfp.highest_zone();
+        let only_node = request.gfp.contains(GfpFlags::THISNODE).then_some(request.node);
+        move |zone| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node)
+    }
+}
+
 impl<'m, P: Platform> Memory<'m, P> {
     /// Returns the number of the zone that a request tries first, or `None` if the node of the request has no such
     /// zone.

@@ -8,32 +8,31 @@
 use crate::memory::Memory;
 use crate::table::sync::Ordering;
 use crate::table::{FrameIndex, Place};
-use crate::types::{GfpFlags, Order, Platform, Request};
+use crate::types::{Order, Platform, Request};
 use crate::zone::{Zone, ZoneGuard};
 
 impl<P: Platform> Memory<'_, P> {
-    /// Makes requests and frees bypass the per-CPU lists of every zone that a request may use, from now on. Does so only
-    /// for a request of orders 1 to 3, if no such zone has a block for it or a free pageblock. Returns true if a zone
-    /// now has a block for it.
+    /// Returns true if the refusal of a request may start a bypass: of a request of orders 1 to 3.
     #[inline]
-    pub(crate) fn start_bypass(&self, request: &Request) -> bool {
-        let is_small = request.order > Order::ZERO && request.order <= Order::COSTLY;
-        self.switches.bypasses_lists_when_short && is_small && self.start_bypass_for(request)
+    pub(crate) fn may_bypass(&self, request: &Request) -> bool {
+        self.switches.bypasses_lists_when_short
+            && request.order > Order::ZERO
+            && request.order <= Order::COSTLY
     }
 
+    /// Makes requests and frees bypass the per-CPU lists of every zone that a request may use, from now on, unless such a
+    /// zone has a block for it or a free pageblock. Returns true if a zone now has a block for it.
     #[cold]
     #[inline(never)]
-    fn start_bypass_for(&self, request: &Request) -> bool {
-        let (order, gfp) = (request.order, request.gfp);
-        let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
-        let may_use = |zone: &&Zone<'_, P>| {
-            zone.kind <= gfp.highest_zone() && only_node.is_none_or(|node| zone.node == node)
-        };
-        let zones = || self.zones.iter().filter(may_use);
+    pub(crate) fn start_bypass(&self, request: &Request) -> bool {
+        let order = request.order;
+        let zones = || self.zones.iter().filter(Zone::serves(request));
         if zones().any(|zone| zone.has_any_block(order.min(zone.blocks.order()))) {
             return false;
         }
-        zones().filter(|zone| !zone.bypasses_lists()).for_each(Zone::start_bypass);
+        let may_start =
+            |zone: &&Zone<'_, P>| zone.switches.bypasses_lists_when_short && !zone.bypasses_lists();
+        zones().filter(may_start).for_each(Zone::start_bypass);
         zones().any(|zone| zone.has_any_block(order))
     }
 }
@@ -42,11 +41,14 @@ impl<P: Platform> Zone<'_, P> {
     /// Makes requests and frees bypass the per-CPU lists, and drains the lists that no other caller has locked.
     #[cold]
     fn start_bypass(&self) {
+        // Under the lock: a holder that has not seen the bypass does not publish after it.
+        let guard = self.lock();
         self.shared.bypasses_lists.store(true, Ordering::Relaxed);
         self.shared.plenty.store(0, Ordering::Relaxed);
+        drop(guard);
         for cpu in 0..self.percpu.len() as u16 {
             if let Some(lists) = self.try_lock_lists(cpu) {
-                self.drain_locked(cpu, lists, false);
+                self.drain_locked(lists, &|| self.try_lock_lists(cpu));
             }
         }
         self.clear_below_high();
@@ -54,20 +56,19 @@ impl<P: Platform> Zone<'_, P> {
 }
 
 impl<P: Platform> ZoneGuard<'_, '_, P> {
-    /// Returns the end of its list for a freed block. The tail is for blocks that are likely to merge soon and, while
-    /// requests bypass the per-CPU lists, for the last pages of the zone, as many as are free.
+    /// Returns the end of its list for a freed block that is not likely to merge soon, while requests bypass the per-CPU
+    /// lists: the tail in the last part of the zone, which has as many frames as pages are free, otherwise the head.
     ///
-    /// Requests take blocks from the head. Therefore the other pages fill up, and free pages come to lie together at
-    /// high addresses, where they merge. A free pageblock ends the bypass.
+    /// Requests take blocks from the head. Therefore the other parts fill up, and free pages come to lie together at
+    /// high addresses, where they merge. The first free pageblock ends the bypass; see [`Zone::publish_plenty`].
+    #[cold]
     #[inline(never)]
-    pub(crate) fn place_by_rule(&self, index: FrameIndex, order: Order) -> Place {
+    pub(crate) fn place_in_bypass(&self, index: FrameIndex, order: Order) -> Place {
         let zone = self.zone;
-        let bypass = zone.bypasses_lists();
-        let is_last = || u64::from(index.0) + self.state.free_pages >= u64::from(zone.frames.end().0);
-        let to_tail = self.merge_is_likely(index, order) || bypass && is_last();
-        if bypass && order >= zone.blocks.order() && zone.blocks.get(index).is_mergeable() {
+        if order >= zone.blocks.order() && zone.blocks.get(index).is_mergeable() {
             zone.shared.bypasses_lists.store(false, Ordering::Relaxed);
         }
-        if to_tail { Place::Tail } else { Place::Head }
+        let is_last = u64::from(index.0) + self.state.free_pages >= u64::from(zone.frames.end().0);
+        if is_last { Place::Tail } else { Place::Head }
     }
 }

@@ -4,7 +4,7 @@ use crate::memory::Memory;
 use crate::percpu::PerCpuLists;
 use crate::table::{FrameIndex, FrameKind};
 use crate::types::{GfpFlags, Order, Platform};
-use crate::zone::{CpuLists, Zone};
+use crate::zone::Zone;
 
 /// The most pages on a CPU's lists that are checked. Longer lists are worth a drain in any case.
 const MOST_PAGES: u32 = 128;
@@ -23,10 +23,11 @@ impl<P: Platform> Memory<'_, P> {
     #[cold]
     #[inline(never)]
     fn any_lists_may_bring(&self, zone: &Zone<'_, P>, order: Order) -> bool {
-        let lists_may_bring = |(cpu, lists): (usize, &CpuLists<'_, P>)| {
-            self.owners.has(cpu as u16) || zone.lists_may_bring(&lists.lock(), order)
+        let lists_may_bring = |cpu| {
+            let lists = zone.lock_unowned_lists(cpu, &self.owners);
+            lists.is_none_or(|lists| zone.lists_may_bring(&lists, order))
         };
-        zone.percpu.iter().enumerate().any(lists_may_bring)
+        (0..self.cpus()).any(lists_may_bring)
     }
 }
 

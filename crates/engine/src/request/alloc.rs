@@ -15,8 +15,8 @@ impl<'m, P: Platform> Memory<'m, P> {
     /// - `&mut` an embedder: it also reclaims and compacts. The number of rounds is bounded, and no task is killed: where
     ///   Linux tries for ever or starts the out-of-memory killer, the request fails.
     ///
-    /// A drain waits for the locks of the lists, but leaves out lists that have an owner ([`crate::Exclusive`]). If the
-    /// request then fails, the error is [`AllocError::Busy`]. Requests without [`GfpFlags::DIRECT_RECLAIM`] do not
+    /// A drain waits for the locks of the lists, but leaves out lists that have an owner ([`crate::Exclusive`]). If a
+    /// request that may drain fails while there is an owner, the error is [`AllocError::Busy`]. Requests without [`GfpFlags::DIRECT_RECLAIM`] do not
     /// drain, and never wait for the lists.
     /// Linux counterpart: `__alloc_pages`, `__alloc_pages_slowpath`.
     ///
@@ -61,7 +61,7 @@ impl<'m, P: Platform> Memory<'m, P> {
         if let Some(pfn) = self.alloc_from_first_zone(first_zones, request, cpu) {
             return Ok(pfn);
         }
-        if self.fails_without_blocks(&request, cpu, H::MAKES_ROOM) {
+        if self.fails_without_blocks(&request, cpu, H::MAKES_ROOM, false) {
             return Err(AllocError::NoMemory);
         }
         let preferred = self.zonelist(&request).next();
@@ -88,12 +88,13 @@ impl<'m, P: Platform> Memory<'m, P> {
         zone.alloc_beside_lists(*request, cpu)
     }
 
-    /// Counts a request that failed on the slow path, and returns its error: [`AllocError::Busy`] if lists with an owner
-    /// were not drained for it.
+    /// Counts a request that failed on the slow path, and returns its error.
     #[cold]
     #[inline(never)]
     fn refuse(&self, request: &Request, cpu: &CpuRequests) -> AllocError {
-        self.start_bypass(request);
+        if self.may_bypass(request) {
+            self.start_bypass(request);
+        }
         cpu.count_failed(request.order, self.large_failures);
         let drains = request.gfp.contains(GfpFlags::DIRECT_RECLAIM);
         if drains && self.owners.has_any() { AllocError::Busy } else { AllocError::NoMemory }
@@ -111,7 +112,8 @@ impl<'m, P: Platform> Memory<'m, P> {
     }
 
     /// Fails the request if no zone has a block for it and the slow path could not make one. Returns true if the
-    /// request failed. `makes_room` is true if the slow path reclaims or compacts for a request that may wait.
+    /// request failed. `makes_room` is true if the slow path reclaims or compacts for a request that may wait, and
+    /// `owns_lists` if the caller owns lists, which a bypass has to drain: the bypass then starts on the slow path.
     ///
     /// No watermark and no reserve can help such a request, so nothing is drained for it. The counters and flags of the
     /// zones change as on the slow path.
@@ -120,6 +122,7 @@ impl<'m, P: Platform> Memory<'m, P> {
         request: &Request,
         cpu: &CpuRequests,
         makes_room: bool,
+        owns_lists: bool,
     ) -> bool {
         let (order, gfp) = (request.order, request.gfp);
         let mut insists = GfpFlags::NOFAIL | GfpFlags::MEMALLOC;
@@ -129,16 +132,15 @@ impl<'m, P: Platform> Memory<'m, P> {
         if order == Order::ZERO || order > self.max_order || gfp.intersects(insists) {
             return false;
         }
-        let highest = gfp.highest_zone();
-        let only_node = gfp.contains(GfpFlags::THISNODE).then_some(request.node);
-        let may_use =
-            |zone: &&Zone<'_, P>| zone.kind <= highest && only_node.is_none_or(|node| zone.node == node);
+        let serves = Zone::serves(request);
         let may_answer =
             |zone: &Zone<'_, P>| zone.has_any_block(order) || self.drain_may_bring(zone, order, gfp);
-        if self.zones.iter().filter(may_use).any(may_answer) || self.start_bypass(request) {
+        if self.zones.iter().filter(serves).any(may_answer)
+            || self.may_bypass(request) && (owns_lists || self.start_bypass(request))
+        {
             return false;
         }
-        self.zones.iter().filter(may_use).for_each(|zone| zone.note_failure(gfp));
+        self.zones.iter().filter(serves).for_each(|zone| zone.note_failure(gfp));
         cpu.count_slow_path();
         cpu.count_failed(order, self.large_failures);
         true

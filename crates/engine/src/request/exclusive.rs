@@ -2,14 +2,11 @@
 
 use core::fmt;
 
-use lock_api::MutexGuard;
-
 use super::reclaim::NoReclaim;
 use crate::memory::{CpuRequests, FirstZones, Memory};
-use crate::percpu::PerCpuLists;
 use crate::table::FrameIndex;
 use crate::types::{AllocError, FreeError, Migratetype, Order, Pfn, Platform, Request};
-use crate::zone::Zone;
+use crate::zone::{LockedLists, Zone};
 
 /// The number of zones whose lists one owner can lock. Requests to further zones take their locks each time.
 const MOST_ZONES: usize = 8;
@@ -18,17 +15,16 @@ const MOST_ZONES: usize = 8;
 ///
 /// A request that the lists can serve takes no lock. A free takes one compare-and-swap, or with
 /// [`crate::OwnersFreeOnce`] no atomic read-modify-write. All other callers find the CPU's lists locked: their requests
-/// on this CPU go to the free lists, and their drains wait.
+/// on this CPU go to the free lists. Requests never wait for an owner: they leave its lists out of their drains, and fail
+/// with [`AllocError::Busy`] if they find no block.
 ///
-/// **A drain waits until the owner is dropped or paused.** A long-lived owner must call [`Exclusive::pause`] from time to
-/// time, as a kernel enables interrupts. It must be paused or dropped before its thread sleeps. Requests do not wait for
-/// it: one that would have to drain the lists fails with [`AllocError::Busy`].
+/// **All other drains wait until the owner is dropped or paused.** A long-lived owner must call [`Exclusive::pause`] from
+/// time to time, as a kernel enables interrupts. It must be paused or dropped before its thread sleeps.
 ///
-/// **The owner's thread deadlocks** if it drains or reads the lists in other ways than through this value, except by
-/// requests: [`Memory::free_bulk`],
+/// **The owner's thread deadlocks** if it calls what waits for the locks of these lists: [`Memory::free_bulk`],
 /// [`Memory::refresh`], [`Memory::drain_all`], kswapd, kcompactd, tidying, contiguous ranges, hotplug,
-/// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. The same holds for a thread with
-/// two owners, for two CPUs, if one of them is paused by such a call. Drop the owner before such a call.
+/// [`crate::Zone::percpu_pages`], the lists of [`crate::Zone`], and [`Memory::check`]. That holds for the lists of each
+/// owner that the thread has. Drop the owners before such a call.
 ///
 /// If the lock of CPUs' lists turns interrupts off, they are off during the owner's lifetime; see [`Platform`].
 pub struct Exclusive<'a, 'm, P: Platform> {
@@ -47,7 +43,7 @@ pub struct Exclusive<'a, 'm, P: Platform> {
 /// The locked lists of the owner's CPU in one zone.
 pub(super) struct LockedZone<'a, 'm, P: Platform> {
     pub(super) zone: &'a Zone<'m, P>,
-    pub(super) lists: MutexGuard<'a, P::PerCpuLock, PerCpuLists<'m>>,
+    pub(super) lists: LockedLists<'a, 'm, P>,
 }
 
 impl<'m, P: Platform> Memory<'m, P> {
@@ -132,7 +128,7 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
         if let Some(pfn) = self.alloc_from_first_zone(request) {
             return Ok(pfn);
         }
-        if self.memory.fails_without_blocks(&request, self.requests, true) {
+        if self.memory.fails_without_blocks(&request, self.requests, true, true) {
             return Err(AllocError::NoMemory);
         }
         self.let_go();

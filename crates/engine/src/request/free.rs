@@ -123,19 +123,22 @@ impl<'m, P: Platform> Memory<'m, P> {
 
     /// Drains the lists of every CPU that have no owner, in every zone.
     pub(super) fn drain_for_request(&self) {
-        for cpu in (0..self.cpus()).filter(|&cpu| !self.owners.has(cpu)) {
-            self.drain_cpu(cpu);
+        for cpu in 0..self.cpus() {
+            for zone in self.zones {
+                let lock = || zone.lock_unowned_lists(cpu, &self.owners);
+                if let Some(lists) = lock() {
+                    zone.drain_locked(lists, &lock);
+                }
+            }
         }
-    }
-
-    fn drain_cpu(&self, cpu: u16) {
-        self.zones.iter().for_each(|zone| zone.drain_cpu(cpu));
     }
 
     /// Drains the lists of every CPU in every zone. Waits until every [`crate::Exclusive`] is paused or dropped.
     ///
     /// Linux counterpart: `drain_all_pages`.
     pub fn drain_all(&self) {
-        (0..self.cpus()).for_each(|cpu| self.drain_cpu(cpu));
+        for cpu in 0..self.cpus() {
+            self.zones.iter().for_each(|zone| zone.drain_cpu(cpu));
+        }
     }
 }

@@ -192,6 +192,12 @@ impl<'m> PageblockTable<'m> {
         Self { order, counted_below, blocks, large, movable_bitmap, counting }
     }
 
+    /// Returns true if the request of a page's last owner decides how the page counts when it returns.
+    #[inline]
+    pub(crate) fn counts_by_owner(&self) -> bool {
+        self.counting == Counting::ByOwner
+    }
+
     #[inline]
     fn counts(&self, index: FrameIndex) -> CountsOf<'m> {
         let number = (index.0 >> self.order.get()) as usize;
@@ -349,7 +355,7 @@ impl<'m> PageblockTable<'m> {
     /// requests.
     #[inline]
     pub(crate) fn count_returned(&self, index: FrameIndex, order: Order, movable_pages: u32) {
-        if self.counting == Counting::ByOwner {
+        if self.counts_by_owner() {
             self.count_returned_by_owner(index, order, movable_pages);
         } else if self.counting == Counting::ByDeparture {
             self.mark_departed(index, order.pages() as u32, false);

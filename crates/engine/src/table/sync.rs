@@ -12,3 +12,8 @@ pub(crate) use portable_atomic::AtomicU64;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+
+#[cfg(not(loom))]
+pub(crate) use core::hint::spin_loop;
+#[cfg(loom)]
+pub(crate) use loom::hint::spin_loop;

@@ -43,8 +43,8 @@ impl core::error::Error for FreeError {}
 pub enum AllocError {
     /// No zone that the flags allow had a block above its watermark.
     NoMemory,
-    /// As [`Self::NoMemory`], but an [`crate::Exclusive`] has the lists of a CPU, so that they were not drained. Another
-    /// try may succeed once that owner is paused or dropped.
+    /// As [`Self::NoMemory`], for a request with [`crate::GfpFlags::DIRECT_RECLAIM`] while an [`crate::Exclusive`] has
+    /// the lists of any CPU, which requests do not drain. Another try may succeed once that owner is paused or dropped.
     Busy,
     /// The order exceeds the largest that the memory was set up for.
     OrderTooLarge,

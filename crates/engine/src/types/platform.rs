@@ -44,7 +44,7 @@ use super::{PlacementRule, Tracepoints};
 /// | forbidden if the lock of CPUs' lists leaves interrupts on, because they wait for it | requests with [`crate::GfpFlags::DIRECT_RECLAIM`], [`crate::Memory::exclusive`], [`crate::Memory::free_bulk`], [`crate::Memory::refresh`], every drain, kswapd, kcompactd, tidying, contiguous ranges, [`crate::Memory::offline_range`], settings and state of a CPU's lists, and `check` |
 ///
 /// The engine never sleeps. A drain waits until all locks of the lists are free, including those of an
-/// [`crate::Exclusive`].
+/// [`crate::Exclusive`]; only a drain for a request leaves out lists that have such an owner.
 pub trait Platform {
     /// The lock of a zone's free lists. Linux counterpart: `zone->lock`.
     type ZoneLock: RawMutex;

@@ -108,8 +108,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     pub(super) fn free_drained_before_hygiene(&mut self, run: Run) {
         let stale = self.state.isolated_blocks == 0;
         for index in run.iter() {
-            let own = self.zone.blocks.get(index);
-            let migratetype = if stale { self.zone.frames.word(index).migratetype() } else { own };
+            let migratetype =
+                if stale { self.zone.frames.word(index).migratetype() } else { self.zone.blocks.get(index) };
             self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_block(index, run.order, migratetype, Insertion::ByMergeLikelihood);
         }

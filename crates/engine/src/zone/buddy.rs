@@ -74,10 +74,8 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         }
         let place = match insertion {
             Insertion::Tail => Place::Tail,
-            Insertion::ByMergeLikelihood if self.zone.switches.bypasses_lists_when_short => {
-                self.place_by_rule(index, order)
-            }
             Insertion::ByMergeLikelihood if self.merge_is_likely(index, order) => Place::Tail,
+            Insertion::ByMergeLikelihood if self.zone.bypasses_lists() => self.place_in_bypass(index, order),
             Insertion::ByMergeLikelihood => Place::Head,
         };
         self.update_list(index, order, ListOp::Enter(migratetype, place));
@@ -93,7 +91,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Returns true if the block and its buddy together would have a free buddy.
     ///
     /// Linux counterpart: `buddy_merge_likely`.
-    pub(crate) fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
+    fn merge_is_likely(&self, index: FrameIndex, order: Order) -> bool {
         let Some(larger) = order.up().filter(|&larger| larger < self.zone.max_order) else { return false };
         self.free_buddy(index.align_down(larger), larger).is_some()
     }
@@ -116,10 +114,10 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// Linux counterpart: `free_one_page`.
     pub(crate) fn free_direct(&mut self, index: FrameIndex, order: Order, seen: Migratetype) {
         self.state.stats.direct_frees += 1;
-        let movable_pages = self.zone.frames.word(index).movable_pages();
         if self.zone.is_before_hygiene() {
             return self.free_direct_before_hygiene(index, order, seen);
         }
+        let movable_pages = self.movable_by_owner(index);
         self.free_by_pageblock(index, order, Insertion::ByMergeLikelihood);
         self.count_returned(index, order, movable_pages);
     }
@@ -144,7 +142,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// have changed while the block was allocated.
     fn free_over_pageblocks(&mut self, run: Run) {
         for index in run.iter() {
-            let movable_pages = self.zone.frames.word(index).movable_pages();
+            let movable_pages = self.movable_by_owner(index);
             let migratetype = self.zone.blocks.get(index);
             self.zone.tracepoints.page_pcpu_drain(self.zone.frames.pfn(index), run.order, migratetype);
             self.free_by_pageblock(index, run.order, Insertion::ByMergeLikelihood);
@@ -158,12 +156,13 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
     /// `report` is called for every block, with the type of its pageblock.
     pub(crate) fn free_run(&mut self, run: Run, mut report: impl FnMut(Pfn, Order, Migratetype)) {
         if run.blocks == 1 {
-            let movable_pages = self.zone.frames.word(run.first).movable_pages();
+            let movable_pages = self.movable_by_owner(run.first);
             let migratetype = self.zone.blocks.get(run.first);
             report(self.zone.frames.pfn(run.first), run.order, migratetype);
             self.free_block(run.first, run.order, migratetype, Insertion::ByMergeLikelihood);
             return self.count_returned(run.first, run.order, movable_pages);
         }
+        let by_owner = self.zone.blocks.counts_by_owner();
         let mut left = run;
         while left.blocks > 0 {
             let (start, order) = left.first_aligned_part(self.zone.blocks.order());
@@ -172,7 +171,9 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
             let mut movable_pages = 0;
             for index in part.iter() {
                 report(self.zone.frames.pfn(index), run.order, migratetype);
-                movable_pages += self.zone.frames.word(index).movable_pages();
+                if by_owner {
+                    movable_pages += self.zone.frames.word(index).movable_pages();
+                }
                 self.zone.frames.set_word(index, FrameWord::TAIL);
             }
             self.free_block(start, order, migratetype, Insertion::ByMergeLikelihood);

@@ -57,6 +57,13 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         }
     }
 
+    /// Returns the number of a block's pages that left the free lists for movable requests, for [`Self::count_returned`].
+    /// 0 if the last owner does not decide that.
+    #[inline]
+    pub(crate) fn movable_by_owner(&self, index: FrameIndex) -> u32 {
+        if self.zone.blocks.counts_by_owner() { self.zone.frames.word(index).movable_pages() } else { 0 }
+    }
+
     /// Counts, in its pageblock, a block that has returned to the free lists. `movable_pages` of its pages had left the
     /// lists for movable requests.
     #[inline]

@@ -29,6 +29,7 @@ pub(crate) use fallback::Foreign;
 pub(crate) use free_area::ListOp;
 pub(crate) use guard::ZoneGuard;
 pub(crate) use isolate::Isolation;
+pub(crate) use percpu::LockedLists;
 pub use state::Zone;
 pub(crate) use state::{CpuLists, ZoneParts};
 pub(crate) use unmixed::Unmixed;

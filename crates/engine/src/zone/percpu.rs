@@ -5,10 +5,14 @@ use core::ops::DerefMut;
 use lock_api::MutexGuard;
 
 use super::state::Zone;
+use crate::memory::Owners;
 use crate::percpu::{BATCH_SCALE_MAX, ListNumber, PerCpuLists, Pressure};
-use crate::table::sync::Ordering;
+use crate::table::sync::{self, Ordering};
 use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, RacingFrees, Run};
 use crate::types::{AllocContext, AllocFlags, FreeError, Migratetype, Order, Platform, Switches};
+
+/// The lists of a CPU while the caller holds their lock.
+pub(crate) type LockedLists<'z, 'm, P> = MutexGuard<'z, <P as Platform>::PerCpuLock, PerCpuLists<'m>>;
 
 impl<P: Platform> Pressure for Zone<'_, P> {
     #[inline]
@@ -49,14 +53,29 @@ impl<'m, P: Platform> Zone<'m, P> {
     }
 
     /// Locks a CPU's lists. Waits while another caller holds the lock. Returns `None` for an absent CPU.
-    pub(crate) fn lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, P::PerCpuLock, PerCpuLists<'m>>> {
+    pub(crate) fn lock_lists(&self, cpu: u16) -> Option<LockedLists<'_, 'm, P>> {
         self.percpu.get(usize::from(cpu)).map(|lists| lists.lock())
     }
 
     /// Locks a CPU's lists. Returns `None` for an absent CPU, and if another caller holds the lock.
     #[inline]
-    pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<MutexGuard<'_, P::PerCpuLock, PerCpuLists<'m>>> {
+    pub(crate) fn try_lock_lists(&self, cpu: u16) -> Option<LockedLists<'_, 'm, P>> {
         self.percpu.get(usize::from(cpu))?.try_lock()
+    }
+
+    /// Locks a CPU's lists, unless they have an owner. Waits while a caller other than an owner holds the lock. Returns
+    /// `None` for an owner's lists and for an absent CPU.
+    pub(crate) fn lock_unowned_lists(&self, cpu: u16, owners: &Owners<'_>) -> Option<LockedLists<'_, 'm, P>> {
+        let lists = self.percpu.get(usize::from(cpu))?;
+        loop {
+            if owners.has(cpu) {
+                return None;
+            }
+            if let Some(lists) = lists.try_lock() {
+                return Some(lists);
+            }
+            sync::spin_loop();
+        }
     }
 
     /// Takes a block from a CPU's list. Refills an empty list first. Returns `None` if the zone has no block for the
@@ -306,22 +325,21 @@ impl<'m, P: Platform> Zone<'m, P> {
     /// Linux counterpart: `drain_pages_zone`.
     pub fn drain_cpu(&self, cpu: u16) {
         let Some(lists) = self.lock_lists(cpu) else { return };
-        self.drain_locked(cpu, lists, true);
+        self.drain_locked(lists, &|| self.lock_lists(cpu));
     }
 
-    /// Drains all blocks of one CPU's lists that the caller has locked. Releases the lock between two batches. If
-    /// another caller takes it there, waits for it or, without `waits`, ends.
+    /// Drains all blocks of one CPU's lists that the caller has locked. Releases the lock between two batches, and then
+    /// locks the lists again with `relock`. Ends if that returns `None`.
     pub(crate) fn drain_locked<'z>(
         &'z self,
-        cpu: u16,
-        lists: MutexGuard<'z, P::PerCpuLock, PerCpuLists<'m>>,
-        waits: bool,
+        lists: LockedLists<'z, 'm, P>,
+        relock: &dyn Fn() -> Option<LockedLists<'z, 'm, P>>,
     ) {
         let batch = lists.batch();
         let step = if self.switches.batched_drain { batch } else { batch << BATCH_SCALE_MAX };
         self.drain_surplus(lists, ListNumber::FIRST, u32::MAX, step, |lists| {
             drop(lists);
-            if waits { self.lock_lists(cpu) } else { self.try_lock_lists(cpu) }
+            relock()
         });
     }
 

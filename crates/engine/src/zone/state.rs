@@ -27,7 +27,7 @@ pub(crate) struct Shared {
     pub(super) occupied: [AtomicU32; MIGRATETYPES],
     /// Requests of orders below this number pass the check of the high watermark with any flags, and no boost, active
     /// reclaim or below-high flag is pending. The fast path reads only this number. It is 0 if any of that is
-    /// uncertain.
+    /// uncertain, and while requests bypass the per-CPU lists.
     pub(crate) plenty: OwnLines<AtomicU32>,
     pub(super) free_pages: AtomicU64,
     pub(crate) free_cma: AtomicU64,

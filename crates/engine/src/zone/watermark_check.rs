@@ -71,10 +71,17 @@ impl<P: Platform> Zone<'_, P> {
         order == Order::ZERO || self.has_block(order, flags)
     }
 
+    /// Returns one bit for each order of which a list of a mergeable type has a block.
+    #[inline]
+    fn occupied_mergeable(&self) -> u32 {
+        use Migratetype::{Movable, Reclaimable, Unmovable};
+        self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable)
+    }
+
     /// Returns true if a list that the request may use has a block of `order` or more.
     fn has_block(&self, order: Order, flags: AllocFlags) -> bool {
-        use Migratetype::{Cma, HighAtomic, Movable, Reclaimable, Unmovable};
-        let mut occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
+        use Migratetype::{Cma, HighAtomic};
+        let mut occupied = self.occupied_mergeable();
         if flags.contains(AllocFlags::CMA) {
             occupied |= self.occupied(Cma);
         }
@@ -165,13 +172,11 @@ impl<P: Platform> Zone<'_, P> {
     /// The result errs on the low side: all pages that some request must leave free are subtracted, so that
     /// [`Zone::admits_and_marks`] would admit the same request at the high watermark.
     pub(crate) fn plenty(&self, state: &LockedState) -> u32 {
-        use Migratetype::{Movable, Reclaimable, Unmovable};
         let spare = self.spare_pages(state);
         if spare <= Order::COSTLY.pages() {
             return 0;
         }
-        let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
-        let orders = (u32::BITS - occupied.leading_zeros()).max(1);
+        let orders = (u32::BITS - self.occupied_mergeable().leading_zeros()).max(1);
         if spare > self.max_order.pages() { orders } else { orders.min(u32::from(Order::COSTLY.get()) + 1) }
     }
 
@@ -189,13 +194,10 @@ impl<P: Platform> Zone<'_, P> {
 
     /// Publishes a changed result of [`Self::plenty`]. While requests bypass the per-CPU lists, ends the bypass if the zone
     /// has a free pageblock, and otherwise publishes nothing, so that the zone has plenty of no order.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn publish_plenty(&self, plenty: u32) {
-        use Migratetype::{Movable, Reclaimable, Unmovable};
+    #[inline]
+    pub(crate) fn publish_plenty(&self, plenty: u32) {
         if self.bypasses_lists() {
-            let occupied = self.occupied(Unmovable) | self.occupied(Movable) | self.occupied(Reclaimable);
-            if occupied >> self.blocks.order().get() == 0 {
+            if self.occupied_mergeable() >> self.blocks.order().get() == 0 {
                 return;
             }
             self.shared.bypasses_lists.store(false, Ordering::Relaxed);
