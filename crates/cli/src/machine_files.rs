@@ -34,6 +34,13 @@ impl MachineFiles {
         if given.is_file() {
             return Self::of_file(given);
         }
+        if is_live_proc(given) {
+            let error = anyhow!(
+                "{} has the files of a running machine; name / for this machine, or a folder with copies",
+                given.display()
+            );
+            return Err(Failure::new(Cause::Usage, error));
+        }
         if given == Path::new("/") || given.join("proc").is_dir() {
             return Ok(Self::Root(given.to_owned()));
         }
@@ -80,6 +87,11 @@ impl MachineFiles {
         };
         Ok(Self::Unpacked(Unpacked::new(folder, copy)?))
     }
+}
+
+/// Returns true if a folder is a mounted proc file system: some of its files have no end, or change as they are read.
+fn is_live_proc(folder: &Path) -> bool {
+    rustix::fs::statfs(folder).is_ok_and(|stat| stat.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
 fn nothing_found(file: &Path, excerpt: &Excerpt) -> String {

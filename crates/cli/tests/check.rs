@@ -113,9 +113,7 @@ fn without_kpageflags_recovery_is_unknown() {
 fn missing_nodes_and_zones_are_refused() {
     let root = machine([ANON; 8]);
     let refused = |words: &str, expected: &str| {
-        let ran = check(root.path(), words);
-        assert_eq!(ran.stdout, "", "{words}");
-        ran.fails(3, &[expected]);
+        check(root.path(), words).fails(3, &[expected]);
     };
     refused("--node 1", "node 1 has no memory; only node 0 has");
     refused("--zones dma", "--zones dma: this machine has no such zone with memory, only Normal");
@@ -408,10 +406,17 @@ fn needs_of_a_monitor_are_those_of_the_machine() {
     for (words, expected) in [
         ("--need 2M=8 --need 2M=9", "--need names 2M twice"),
         ("--need 3M=1", "3 MiB is no power of two"),
-        ("--need @/nowhere", "--need @/nowhere: /nowhere cannot be read"),
+        ("--need 2M:9", "write SIZE=BLOCKS, such as 2M=500; a size is"),
+        ("--need 2Q=9", "write SIZE=BLOCKS, such as 2M=500; SIZE is"),
     ] {
         snapshot(words).fails(64, &[expected]);
     }
+    snapshot("--need @/nowhere").fails(66, &["--need @/nowhere: /nowhere cannot be read"]);
+    check(root.path(), "--need @/nowhere")
+        .fails(3, &["a file of needs is for serve, top, watch and snapshot"]);
+    let perfdata = check(root.path(), "--need 4K=1 --perfdata").ok().stdout;
+    let first = perfdata.lines().next().unwrap_or_default();
+    assert!(first.starts_with("OK: 1 x 4K: ") && first.contains(" | needed=1 free="), "{perfdata}");
     let mut text = freehold(["snapshot", "--need", "2M=1", "--root"]);
     text.arg(root.path());
     finish(text).fails(64, &["--need is for `--format json`"]);

@@ -199,5 +199,7 @@ fn an_archive_and_its_folder_are_a_machine() {
     says(&on(made.path(), "check", "--order 10"), 0, &["29 free now"]);
     fs::write(&tar, &archive[..archive.len() / 2 + 100]).expect("a file");
     let cut = on(&tar, "check", "--order 10");
-    assert_eq!((cut.code, cut.stdout.as_str()), (Some(3), ""), "{}", cut.stderr);
+    cut.fails(3, &["UNKNOWN: cannot read ", "unexpected end of file"]);
+    on(Path::new("/proc"), "check", "--need 1")
+        .fails(3, &["/proc has the files of a running machine; name / for this"]);
 }

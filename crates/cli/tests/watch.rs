@@ -108,5 +108,8 @@ fn impossible_thresholds_are_refused() {
     machine.watch("--above pressure_some=1", &["true"]).fails(69, &["/proc/pressure/memory"]);
     machine.watch("--above unusable_index=1", &["true"]).fails(64, &["unusable_index:9"]);
     machine.watch("--above luck=1", &["true"]).fails(64, &["free_pages"]);
-    machine.watch("", &["true"]).fails(64, &["--above"]);
+    machine.watch("", &["true"]).fails(64, &["give a condition: --need 2M=500, --above METRIC=VALUE or"]);
+    machine
+        .watch("--need 1 --zone Normal", &["true"])
+        .fails(64, &["--zone and --node are for other metrics"]);
 }

@@ -204,7 +204,7 @@ impl Sampler {
             }
         }
         if let Surveying::Closed(why) = &self.survey {
-            notes.push(format!("the pageblock map is missing: {why}"));
+            notes.push(format!("the pageblock map is missing, so that a verdict is OK or UNKNOWN: {why}"));
         }
         None
     }

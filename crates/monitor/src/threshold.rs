@@ -117,6 +117,15 @@ impl Quantity {
         }
     }
 
+    /// Returns the largest value, for a number that has one. The least is 0.
+    pub fn most(self) -> Option<f64> {
+        match self {
+            Self::Probability | Self::UnusableIndex(_) => Some(1.0),
+            Self::PressureSome | Self::PressureFull => Some(100.0),
+            Self::Verdict | Self::ExtfragIndex(_) | Self::Blocks(_) | Self::FreePages => None,
+        }
+    }
+
     /// Returns true if the number takes a survey of pageblocks, which root alone may make.
     pub fn needs_pageblocks(self) -> bool {
         matches!(self, Self::Verdict | Self::Probability)
@@ -163,7 +172,13 @@ impl FromStr for Threshold {
         if !value.is_finite() {
             return Err(format!("{value} is not a number that can be passed"));
         }
-        Ok(Self { quantity: quantity.parse()?, value })
+        let quantity: Quantity = quantity.parse()?;
+        if let Some(most) = quantity.most().filter(|&most| !(0.0..=most).contains(&value)) {
+            let hint =
+                if quantity == Quantity::Probability { "; for 50 % write probability=0.5" } else { "" };
+            return Err(format!("{quantity} is 0 to {most}{hint}"));
+        }
+        Ok(Self { quantity, value })
     }
 }
 
@@ -251,6 +266,14 @@ mod tests {
         assert!(wrong("free_pages:3=1").contains("has no order"));
         assert!(wrong("blocks=1").contains("blocks:9"));
         assert!(wrong("blocks:19=1").contains("0 to 18"));
+        for (text, range) in [
+            ("probability=50", "0 to 1; for 50 % write probability=0.5"),
+            ("unusable_index:9=90", "0 to 1"),
+            ("pressure_some=101", "0 to 100"),
+            ("pressure_full=-1", "0 to 100"),
+        ] {
+            assert!(wrong(text).ends_with(range), "{text}");
+        }
         assert!(wrong("blocks:3=NaN").contains("can be passed"));
         assert!(wrong("luck=1").contains("unusable_index"));
         for metric in [

@@ -50,6 +50,9 @@ pub(crate) struct Check {
     /// Print every reason, not only the first ten lines.
     #[arg(long, conflicts_with = "quick")]
     pub(crate) full: bool,
+    /// Add performance data to the first line, as monitoring plugins have it.
+    #[arg(long, conflicts_with_all = ["json", "quick"])]
+    pub(crate) perfdata: bool,
     /// Compact all memory, and compare the forecast with the result (needs root).
     #[arg(long, conflicts_with = "root")]
     pub(crate) verify: bool,

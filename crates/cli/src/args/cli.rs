@@ -115,14 +115,17 @@ pub(crate) enum Dev {
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     // What is wrong may be a file's name.
     let text = error.render().to_string();
+    let command = std::env::args_os().nth(1).unwrap_or_default();
+    let is_check = command == "check";
+    let is_plugin = is_check || command == "repair";
+    // A monitoring system reads the first line of standard output.
+    let text = if is_check { text.replacen("error: ", "UNKNOWN: ", 1) } else { text };
     let text = foreign::lines(&text);
-    let printed = if error.use_stderr() {
+    let printed = if error.use_stderr() && !is_check {
         io::stderr().write_all(text.as_bytes())
     } else {
         io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush())
     };
-    let is_plugin =
-        std::env::args_os().nth(1).is_some_and(|command| command == "check" || command == "repair");
     match error.exit_code() {
         0 if printed.is_err() => ExitCode::from(Cause::Output as u8),
         0 => ExitCode::SUCCESS,

@@ -118,7 +118,7 @@ pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) sensing: Sensing,
     /// Wait until a metric is above a value; all conditions must hold at once.
-    #[arg(long, value_name = "METRIC=VALUE", required_unless_present_any = ["below", "need"])]
+    #[arg(long, value_name = "METRIC=VALUE")]
     pub(crate) above: Vec<Threshold>,
     /// Wait until a metric is below a value; all conditions must hold at once.
     #[arg(long, value_name = "METRIC=VALUE")]
@@ -156,7 +156,8 @@ Metrics:
   free_pages
   verdict               on --need, or one huge page, of all zones, as `freehold
                         check` ends: 0 OK, 1 WARNING, 2 CRITICAL; needs root
-  probability           that a request gets all blocks of --need; needs root
+  probability           0 to 1: that a request gets all blocks of --need; needs
+                        root
   pressure_some, pressure_full
                         percent of the last ten seconds
 

@@ -58,12 +58,22 @@ impl FromStr for Need {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some((size, blocks)) = text.split_once('=') {
-            return Ok(Self { size: Some(parse_block_size(size)?), blocks: parse_blocks(blocks)? });
+            let size = parse_block_size(size)
+                .map_err(|error| format!("write SIZE=BLOCKS, such as 2M=500; SIZE is {error}"))?;
+            return Ok(Self { size: Some(size), blocks: parse_blocks(blocks)? });
         }
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(Self { size: None, blocks: parse_blocks(text)? });
         }
-        Ok(Self { size: Some(parse_block_size(text)?), blocks: 1 })
+        if text.starts_with('@') {
+            return Err(
+                "a file of needs is for serve, top, watch and snapshot; write SIZE=BLOCKS, such as 2M=500"
+                    .to_owned(),
+            );
+        }
+        let size = parse_block_size(text)
+            .map_err(|error| format!("write SIZE=BLOCKS, such as 2M=500; a size is {error}"))?;
+        Ok(Self { size: Some(size), blocks: 1 })
     }
 }
 

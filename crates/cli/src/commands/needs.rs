@@ -47,14 +47,18 @@ pub(super) fn one_huge_page(root: &Path, machine: &Machine) -> Result<NeededBloc
 fn of_file(path: &Path) -> Result<Vec<Need>, Failure> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("--need @{0}: {0} cannot be read", path.display()))
-        .map_err(refused)?;
+        .map_err(|error| Failure::new(Cause::NoInput, error))?;
     let lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, line.split('#').next().unwrap_or("").trim()));
     let needs = lines.filter(|(_, line)| !line.is_empty()).map(|(number, line)| {
         line.parse()
             .map_err(|error| refused(anyhow!("{}:{number}: {line:?} is not a need: {error}", path.display())))
     });
-    needs.collect()
+    let needs: Vec<Need> = needs.collect::<Result<_, Failure>>()?;
+    if needs.is_empty() {
+        return Err(refused(anyhow!("{} names no need; write a line such as 2M=500", path.display())));
+    }
+    Ok(needs)
 }
 
 fn of_machine(need: Need, root: &Path, machine: &Machine) -> Result<NeededBlocks, Failure> {
@@ -85,5 +89,9 @@ mod tests {
         fs::write(&path, "2M=500\n2M=\n").unwrap();
         let error = of_file(&path).unwrap_err().to_string();
         assert!(error.contains("needs:2: \"2M=\" is not a need"), "{error}");
+        fs::write(&path, "\n# 2M=500\n").unwrap();
+        let failure = of_file(&path).unwrap_err();
+        assert!(failure.to_string().contains("names no need") && failure.cause == Cause::Usage, "{failure}");
+        assert_eq!(of_file(&folder.path().join("none")).unwrap_err().cause, Cause::NoInput);
     }
 }

@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use freehold_linux::pageblocks::Pace;
 use freehold_linux::sample::Sampler;
 use freehold_monitor::model::Model;
@@ -14,7 +15,7 @@ use freehold_monitor::threshold::{Quantity, Threshold, Zones};
 use super::needs::{needs, one_huge_page};
 use super::thresholds::Thresholds;
 use crate::args::Watch;
-use crate::exit::Failure;
+use crate::exit::{Cause, Failure};
 use crate::output;
 
 /// The exit code at the time limit, as of timeout(1).
@@ -24,6 +25,7 @@ const TIMED_OUT: u8 = 124;
 const CANNOT_START: u8 = 126;
 
 pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
+    refuse_without_effect(args)?;
     let mut sampler = Sampler::open(&args.sensing.root, args.sensing.sensor.into())?;
     let zones = Zones { name: args.zone.clone(), node: args.node };
     let mut above = args.above.clone();
@@ -74,6 +76,20 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode, Failure> {
         let pause = args.interval.saturating_sub(looked.elapsed());
         thread::sleep(left.map_or(pause, |left| left.min(pause)));
     }
+}
+
+/// Fails without a condition, and for zones that no condition is about.
+fn refuse_without_effect(args: &Watch) -> Result<(), Failure> {
+    let conditions = args.above.iter().chain(&args.below);
+    let refused = |what| Err(Failure::new(Cause::Usage, anyhow!("{what}")));
+    if conditions.clone().next().is_none() && args.needs.need.is_empty() {
+        return refused("give a condition: --need 2M=500, --above METRIC=VALUE or --below METRIC=VALUE");
+    }
+    let has_zones = args.zone.is_some() || args.node.is_some();
+    if has_zones && conditions.clone().all(|threshold| threshold.quantity.needs_pageblocks()) {
+        return refused("--zone and --node are for other metrics: verdict and probability are of all zones");
+    }
+    Ok(())
 }
 
 /// Returns what was measured if all thresholds are passed.

@@ -10,8 +10,9 @@ use crate::verdict::SizeText;
 const LINES: usize = 24;
 const COLUMNS: usize = 100;
 
-/// Changes of an index below this are none.
-const SAME_INDEX: f64 = 0.0005;
+/// Smaller changes of an index and of a number of blocks happen on an idle machine.
+const SAME_INDEX: f64 = 0.01;
+const SAME_SHARE: f64 = 0.01;
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,11 +61,15 @@ impl Difference {
         }
         // The index falls, too, if only small blocks are used up: large blocks must agree with it.
         let blocks = self.blocks.both().map_or(Ordering::Equal, |(before, after)| after.cmp(&before));
+        let few_blocks = self
+            .blocks
+            .both()
+            .is_none_or(|(before, after)| before.abs_diff(after) as f64 <= before as f64 * SAME_SHARE);
         let how = match (after - before, blocks) {
-            (change, Ordering::Greater) if change < -SAME_INDEX => "Less fragmented",
-            (change, Ordering::Less) if change > SAME_INDEX => "More fragmented",
-            (change, _) if change.abs() <= SAME_INDEX => "Equally fragmented",
-            (change, _) if change < 0.0 => "Fewer small free blocks",
+            (change, _) if change.abs() <= SAME_INDEX && few_blocks => "About as fragmented as before",
+            (change, Ordering::Greater) if change < 0.0 => "Less fragmented",
+            (change, Ordering::Less) if change > 0.0 => "More fragmented",
+            (change, _) if change <= 0.0 => "Fewer small free blocks",
             _ => "More small free blocks",
         };
         format!(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use freehold_linux::pageblocks::Pageblock;
+use freehold_linux::pageblocks::{Pageblock, UnmovableKind};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_trace::ZoneSnapshot;
 use serde::Serialize;
@@ -23,6 +23,8 @@ pub enum Sampled {
     Free,
     /// Pages that can be moved or dropped, and free ones.
     Movable,
+    /// The same and pages of slab caches, which reclaim may free.
+    Slab,
     /// A page that stays.
     Unmovable,
 }
@@ -31,10 +33,15 @@ impl Sampled {
     /// Returns what a pageblock holds. A movable page that fills it stays, unless the request is for `contiguous`
     /// ranges.
     pub fn of(block: &Pageblock, contiguous: bool) -> Self {
-        match (block.stuck() > 0 || (block.whole_folio && !contiguous), block.movable() > 0) {
-            (true, _) => Self::Unmovable,
-            (false, true) => Self::Movable,
-            (false, false) => Self::Free,
+        let other_than_slab = block.stuck() - block.pages_of(UnmovableKind::Slab);
+        if other_than_slab > 0 || (block.whole_folio && !contiguous) {
+            Self::Unmovable
+        } else if block.stuck() > 0 {
+            Self::Slab
+        } else if block.movable() > 0 {
+            Self::Movable
+        } else {
+            Self::Free
         }
     }
 }
@@ -50,6 +57,21 @@ pub struct SampleTally {
     pub free: u64,
     /// Those that hold movable pages and nothing that stays.
     pub movable: u64,
+    /// Those that hold pages of slab caches and nothing else that stays.
+    pub slab: u64,
+}
+
+impl SampleTally {
+    /// Adds a block.
+    pub fn add(&mut self, found: Sampled) {
+        self.sampled += 1;
+        match found {
+            Sampled::Free => self.free += 1,
+            Sampled::Movable => self.movable += 1,
+            Sampled::Slab => self.slab += 1,
+            Sampled::Unmovable => {}
+        }
+    }
 }
 
 /// A number of blocks as a sample tells it: with a confidence of 95 % it lies between both ends.
@@ -114,12 +136,14 @@ pub struct QuickVerdict {
     pub tally: SampleTally,
 }
 
-/// Judges a sample.
+/// Judges a sample. With `slab_is_reclaimable`, reclaim may free pages of slab caches, so that blocks with such pages may
+/// come.
 pub fn judge_quick(
     zones: &[ZoneSnapshot],
     free: &[ZoneFreeBlocks],
     request: &BlockRequest,
     tally: SampleTally,
+    slab_is_reclaimable: bool,
 ) -> QuickVerdict {
     let wanted = wanted_of(zones, request);
     let room = |zone: &ZoneSnapshot| allowed(zone, request.order, zone.free, request.protection(zone, zones));
@@ -136,11 +160,13 @@ pub fn judge_quick(
         Estimate { least: known, likely: known, most: known }
     };
     let emptied = Estimate::new(tally.free + tally.movable, tally.sampled, tally.all);
+    let slab = if slab_is_reclaimable { tally.slab } else { 0 };
+    let may_come = Estimate::new(tally.free + tally.movable + slab, tally.sampled, tally.all);
     let state = if now.least >= request.blocks {
         State::AvailableNow
     } else if emptied.least.min(room) >= request.blocks {
         State::AfterCompaction
-    } else if emptied.most.max(now.most) < request.blocks {
+    } else if may_come.most.max(now.most) < request.blocks {
         State::NotBeforeFreed
     } else {
         State::Unknown
@@ -216,7 +242,13 @@ fn reason(
         State::AvailableNow => free,
         State::AfterCompaction => format!("{free}, more once pages are moved"),
         State::NotBeforeFreed => format!("{free}, and too few that moving pages would free"),
-        _ => format!("{free}; the sample does not say whether the machine has them"),
+        _ if emptied.most < request.blocks => {
+            format!("{free}; --quick does not tell what reclaim of slab caches would free")
+        }
+        _ if tally.sampled < tally.all => {
+            format!("{free}; the sample does not say whether the machine has them")
+        }
+        _ => format!("{free}; --quick does not tell what reclaim would free"),
     };
     let confidence = if tally.sampled < tally.all { ", with a confidence of 95 %" } else { "" };
     let sample = format!(
@@ -285,8 +317,11 @@ mod tests {
             highest: HighestZone::default(),
             by: Requester::default(),
         };
-        let tally = SampleTally { all: 100, sampled: 50, free: 10, movable: 20 };
-        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &request(blocks), tally).state;
+        let judge = |request: &BlockRequest, tally, slab_is_reclaimable| {
+            judge_quick(std::slice::from_ref(&zone), &[], request, tally, slab_is_reclaimable).state
+        };
+        let tally = SampleTally { all: 100, sampled: 50, free: 10, movable: 20, slab: 0 };
+        let state = |blocks| judge(&request(blocks), tally, false);
         let states = [10, 4, 5, 60, 90].map(state);
         assert_eq!(
             states,
@@ -298,8 +333,11 @@ mod tests {
                 State::NotBeforeFreed
             ]
         );
+        let slab = SampleTally { slab: 15, ..tally };
+        let with_slab = [false, true].map(|reclaimable| judge(&request(90), slab, reclaimable));
+        assert_eq!(with_slab, [State::NotBeforeFreed, State::Unknown], "reclaim may free slab caches");
         let tally = SampleTally { free: 0, ..tally };
-        let state = |blocks| judge_quick(std::slice::from_ref(&zone), &[], &request(blocks), tally).state;
+        let state = |blocks| judge(&request(blocks), tally, false);
         assert_eq!([4, 5].map(state), [State::AfterCompaction, State::Unknown], "there is room for four");
     }
 }

@@ -60,10 +60,10 @@ fn headline(verdict: &Verdict, evidence: &Evidence<'_>) -> String {
     }
 }
 
-/// Returns how many blocks a request could get.
+/// Returns how many blocks a request gets.
 fn how_many(forecast: &Forecast) -> String {
     format!(
-        "a request could get {} with 90 %, {} with 50 %, {} with 10 %",
+        "a request gets at least {} blocks with a probability of 90 %, {} with 50 %, {} with 10 %",
         forecast.at_90, forecast.at_50, forecast.at_10
     )
 }

@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use freehold_linux::procfs::{copy_notes, read_zones};
+use freehold_measure::foreign;
 
 use crate::args::Check;
 use crate::exit::Failure;
@@ -35,7 +36,12 @@ pub(crate) fn run(args: &Check) -> ExitCode {
     match check(args) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            output::note(&format!("freehold: UNKNOWN: {failure}"));
+            let said = format!("UNKNOWN: {failure}");
+            let text = foreign::one_line(&said);
+            // A monitoring system reads standard output, and a reader of JSON reads JSON there.
+            if args.json || output::print(&text).is_err() {
+                output::note(&format!("freehold: {text}"));
+            }
             ExitCode::from(3)
         }
     }
@@ -101,7 +107,8 @@ fn check(args: &Check) -> Result<u8, Failure> {
         if args.json {
             output::print_json(&report)
         } else {
-            output::print(&report::text(&report, args.full))
+            let text = report::text(&report, args.full);
+            output::print(&if args.perfdata { report::with_perfdata(&text, &report.verdict) } else { text })
         },
         code,
     )

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use anyhow::anyhow;
 use freehold_linux::Error;
 use freehold_linux::pageblocks::PageblockSampler;
-use freehold_linux::procfs::read_buddyinfo;
+use freehold_linux::procfs::{read_buddyinfo, read_meminfo};
 use freehold_linux::sensor::ZoneFreeBlocks;
 use freehold_monitor::verdict::{BlockRequest, QuickVerdict, SampleTally, Sampled, SizeText, judge_quick};
 use freehold_trace::ZoneSnapshot;
@@ -44,7 +44,8 @@ pub(super) fn run(
     let starts = starts(zones, request);
     let tally = sample(root, &shuffled(starts, seed()), request)?;
     let free: Vec<_> = read_buddyinfo(root)?.into_iter().map(ZoneFreeBlocks::from).collect();
-    Ok(judge_quick(zones, &free, request, tally))
+    let slab_is_reclaimable = read_meminfo(root, "SReclaimable").is_ok_and(|bytes| bytes > 0);
+    Ok(judge_quick(zones, &free, request, tally, slab_is_reclaimable))
 }
 
 /// Returns the first frames of all aligned blocks in the requested zones.
@@ -87,9 +88,7 @@ fn sample(root: &Path, blocks: &[u64], request: &BlockRequest) -> Result<SampleT
         while pages.load(Ordering::Relaxed) < MOST_PAGES && started.elapsed() < MOST_TIME {
             let Some(&start) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
             let found = look(&mut sampler, start, request, &pages)?;
-            tally.sampled += 1;
-            tally.free += u64::from(found == Sampled::Free);
-            tally.movable += u64::from(found == Sampled::Movable);
+            tally.add(found);
         }
         Ok(tally)
     };
@@ -107,6 +106,7 @@ fn sample(root: &Path, blocks: &[u64], request: &BlockRequest) -> Result<SampleT
         sum.sampled += tally.sampled;
         sum.free += tally.free;
         sum.movable += tally.movable;
+        sum.slab += tally.slab;
     }
     Ok(sum)
 }

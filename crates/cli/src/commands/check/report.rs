@@ -95,6 +95,18 @@ pub(super) fn text(report: &Report, full: bool) -> String {
     lines.join("\n")
 }
 
+/// Returns the text with performance data of monitoring plugins behind its first line.
+pub(super) fn with_perfdata(text: &str, verdict: &Verdict) -> String {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let mut values =
+        vec![format!("needed={}", verdict.request.blocks), format!("free={}", verdict.supply.now)];
+    if let Some(forecast) = &verdict.forecast {
+        values.push(format!("expected={}", forecast.at_50));
+        values.push(format!("probability={};;;0;1", forecast.probability));
+    }
+    format!("{first} | {}\n{rest}", values.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -118,7 +118,7 @@ const OF_ZONES: [Row; 13] = [
 const OF_VERDICTS: [Row; 7] = [
     (
         ("freehold_verdict_blocks", Gauge, "blocks", &["size", "when"]),
-        "Blocks of a size that requests can have now, after-compaction, after-reclaim of clean page cache, and after-reclaim-and-compaction.",
+        "Lower bound of the blocks of a size that requests can have now, after-compaction, after-reclaim of clean page cache, and after-reclaim-and-compaction. For an alert use freehold_need_exit_code.",
         (MAP, JUDGED, SLOW),
         values::verdict_blocks,
     ),

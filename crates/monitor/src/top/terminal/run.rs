@@ -64,7 +64,9 @@ pub enum TopError {
     )]
     Dumb(String),
     /// The terminal failed.
-    #[error("the terminal cannot be used: {0}. `freehold snapshot` prints the same numbers once")]
+    #[error(
+        "the terminal cannot be used: {0}. `freehold check` prints the verdict once, and `freehold snapshot` the free blocks"
+    )]
     Terminal(#[from] io::Error),
     /// The machine cannot be read.
     #[error(transparent)]
