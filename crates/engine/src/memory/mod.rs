@@ -3,7 +3,6 @@
 mod builder;
 mod config;
 mod node;
-mod owners;
 mod request_counters;
 mod state;
 #[cfg(not(loom))]
@@ -18,7 +17,6 @@ pub use builder::MemoryBuilder;
 pub(crate) use config::FirstZones;
 pub use config::MemoryConfig;
 pub(crate) use node::MAX_RECLAIM_RETRIES;
-pub(crate) use owners::Owners;
 pub(crate) use request_counters::CpuRequests;
 pub use state::{Memory, required_bytes};
 #[cfg(not(loom))]

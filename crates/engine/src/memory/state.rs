@@ -4,11 +4,11 @@ use core::mem::MaybeUninit;
 
 use super::config::{FirstZones, MemoryConfig};
 use super::node::NodeState;
-use super::owners::Owners;
 use super::request_counters::{CpuRequests, LargeFailures};
 use super::tables::ZoneTables;
 use super::tunables::{TunableCells, Tunables};
 use super::vm_events::{EventCells, VmEvents};
+use crate::percpu::Owners;
 use crate::table::sync::AtomicBool;
 use crate::table::{Carver, Tally};
 use crate::types::{Order, Pfn, Platform, RefusedChoices, RequestStats, SetupError, Switches, ZoneStats};

@@ -2,6 +2,7 @@
 
 mod cpu_lists;
 mod list;
+mod owners;
 #[cfg(feature = "introspect")]
 mod saved_state;
 mod tuning;
@@ -9,6 +10,7 @@ mod tuning;
 pub use cpu_lists::PerCpuSettings;
 pub(crate) use cpu_lists::{BATCH_SCALE_MAX, LISTS, ListNumber, PerCpuLists, listed_up_to, stack_places};
 pub(crate) use list::PerCpuList;
+pub(crate) use owners::Owners;
 #[cfg(feature = "introspect")]
 pub use saved_state::PerCpuState;
 pub(crate) use tuning::Pressure;

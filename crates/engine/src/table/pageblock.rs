@@ -35,14 +35,8 @@ pub(crate) struct LargeCounts {
 }
 
 /// A counter that only the holder of the zone lock changes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Count(AtomicU32);
-
-impl Default for Count {
-    fn default() -> Self {
-        Self(AtomicU32::new(0))
-    }
-}
 
 impl Count {
     fn load(&self) -> u32 {
@@ -337,10 +331,7 @@ impl<'m> PageblockTable<'m> {
             return self.mark_departed(run.first, run.pages(), true);
         }
         if run.order >= self.order {
-            for index in run.iter() {
-                self.set_movable(index, run.order, self.pages());
-            }
-            return;
+            return run.iter().for_each(|index| self.set_movable(index, run.order, self.pages()));
         }
         let (mut at, end) = (run.first.0, run.first.0 + run.pages());
         while at < end {

@@ -135,12 +135,10 @@ pub struct Switches {
     /// and huge pages have them.
     /// Source: Freehold.
     pub percpu_large_orders: bool,
-    /// A refused request of orders 1 to 3 makes others bypass the zone's per-CPU lists until a pageblock is free. No
-    /// effect without [`Switches::hygiene`].
+    /// A refused request of orders 1 to 3 makes others bypass the zone's per-CPU lists until a pageblock is free.
     /// Source: Freehold.
     pub bypasses_lists_when_short: bool,
-    /// A request that fails at the high watermark marks the zone as below it only if too few pages are free, not for
-    /// lack of a large block. No effect without [`Switches::below_high_mark`].
+    /// A request that fails at the high watermark marks the zone as below it only if too few pages are free.
     /// Source: Freehold.
     pub marks_by_pages: bool,
 }

@@ -5,8 +5,7 @@ use core::ops::DerefMut;
 use lock_api::MutexGuard;
 
 use super::state::Zone;
-use crate::memory::Owners;
-use crate::percpu::{BATCH_SCALE_MAX, ListNumber, PerCpuLists, Pressure};
+use crate::percpu::{BATCH_SCALE_MAX, ListNumber, Owners, PerCpuLists, Pressure};
 use crate::table::sync::{self, Ordering};
 use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, RacingFrees, Run};
 use crate::types::{AllocContext, AllocFlags, FreeError, Migratetype, Order, Platform, Switches};

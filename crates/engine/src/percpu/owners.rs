@@ -9,7 +9,7 @@ pub(crate) struct Owners<'m>(&'m [AtomicBool]);
 
 impl<'m> Owners<'m> {
     /// Returns the owners of as many CPUs as there are places, none at first.
-    pub(super) fn new(places: &'m [AtomicBool]) -> Self {
+    pub(crate) fn new(places: &'m [AtomicBool]) -> Self {
         Self(places)
     }
 
