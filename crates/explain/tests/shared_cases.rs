@@ -1,10 +1,12 @@
-//! Seven reports from mailing lists and blogs, each with the answer that people came to (`why.txt`).
+//! Reports of the shapes of seven from mailing lists and blogs, each with the answer that people came to (`why.txt`), and one of
+//! a cgroup.
 
 use freehold_explain::{Answer, Class, Kind, Log, Sure};
 use serde_json::Value;
 
 /// Every case.
-pub(crate) const NAMES: [&str; 7] = [
+pub(crate) const NAMES: [&str; 8] = [
+    "cgroup-limit",
     "splat-arm64-64k-cma-order0",
     "splat-cma-order0-atomic",
     "splat-dma-order10-8nodes",

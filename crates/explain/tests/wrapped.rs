@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::shared_cases::{NAMES, bytes};
 
-/// What must be the same: the kind, the class, how sure it is, and the reason of each zone.
-type Essence = (Kind, Option<Class>, Sure, Vec<(Value, Value, Value)>);
+/// What must be the same: the kind, the class, how sure it is, the task and the cgroup's limit, and the reason of each zone.
+type Essence = (Kind, Option<Class>, Sure, (Value, Value), Vec<(Value, Value, Value)>);
 
 fn essence(text: &[u8]) -> Essence {
     let log = Log::read(text).unwrap();
@@ -14,7 +14,8 @@ fn essence(text: &[u8]) -> Essence {
     let json = answer.json();
     let zones = json["zones"].as_array().unwrap().iter();
     let zones = zones.map(|zone| (zone["zone"].clone(), zone["reason"].clone(), zone["available"].clone()));
-    (answer.kind(), answer.class(), answer.sure(), zones.collect())
+    let request = (json["request"]["task"].clone(), json["request"]["cgroup_limit_kib"].clone());
+    (answer.kind(), answer.class(), answer.sure(), request, zones.collect())
 }
 
 /// Applies a wrapping to each line of each case.
@@ -43,6 +44,8 @@ fn prefixes_change_nothing() {
         "12:",
         "2023-12-04T10:49:30.127Z In(05) vcpu-5 - Guest: <6>[39291577.009360] ",
         "01-01 12:00:00.000     0     0 W kernel  : ",
+        "2024-11-12T03:14:15,100000+01:00 ",
+        "[90211.500000] web kernel: ",
     ] {
         unchanged(prefix, |line| format!("{prefix}{line}"));
     }

@@ -46,13 +46,16 @@ impl<'t> Line<'t> {
             self.time = self.time.or(fields.split(',').nth(2));
             self.caller = self.caller.or(fields.split("caller=").nth(1));
             self.text = rest;
-        } else if let Some((head, rest)) = syslog(text) {
+        } else if let Some((head, rest)) = syslog(text, self.time.is_some()) {
             self.time = self.time.or(clock_of(head));
             self.text = rest;
         } else if let Some((head, rest)) = container(text) {
             self.time = self.time.or(clock_of(head));
             self.text = rest;
         } else if let Some((stamp, rest)) = behind_any(text) {
+            self.time = self.time.or(Some(stamp));
+            self.text = rest;
+        } else if let Some((stamp, rest)) = iso_stamp(text) {
             self.time = self.time.or(Some(stamp));
             self.text = rest;
         } else if let Some(rest) = numbered(text) {
@@ -133,8 +136,9 @@ fn kmsg_record(text: &str) -> Option<(&str, &str)> {
     (fields.len() <= 80 && numbers == 3).then_some((fields, rest))
 }
 
-/// Returns what stands before `kernel:` in a line of a syslog or a journal, and what stands behind.
-fn syslog(text: &str) -> Option<(&str, &str)> {
+/// Returns what stands before `kernel:` in a line of a syslog or a journal, and what stands behind. If the time is known, the
+/// host alone may stand there.
+fn syslog(text: &str, has_time: bool) -> Option<(&str, &str)> {
     let at = text.find(" kernel")?;
     let rest = &text[at + " kernel".len()..];
     let rest = match rest.strip_prefix('[') {
@@ -142,7 +146,20 @@ fn syslog(text: &str) -> Option<(&str, &str)> {
         None => rest,
     };
     let rest = rest.trim_start().strip_prefix(':').or_else(|| rest.strip_prefix(" - - -"))?;
-    (at <= SYSLOG_HEAD && text[..at].bytes().any(|b| b.is_ascii_digit())).then_some((&text[..at], rest))
+    let head = &text[..at];
+    let is_host = has_time && !head.is_empty() && !head.contains([' ', ':', '(']);
+    let is_head = is_host || head.bytes().any(|b| b.is_ascii_digit());
+    (at <= SYSLOG_HEAD && is_head).then_some((head, rest))
+}
+
+/// Returns the time that `dmesg --time-format iso` writes, and the text behind it: `2024-11-12T03:14:15,100000+01:00 text`.
+fn iso_stamp(text: &str) -> Option<(&str, &str)> {
+    let (stamp, rest) = text.split_once(' ')?;
+    let (date, clock) = stamp.split_once('T')?;
+    let is_date = date.len() == 10 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let is_clock = clock.len() >= 8
+        && clock.bytes().all(|b| b.is_ascii_digit() || matches!(b, b':' | b',' | b'.' | b'+' | b'-' | b'Z'));
+    (is_date && is_clock).then_some((stamp, rest))
 }
 
 /// Returns what stands before a container's text in the log of its runtime, and the text: `2024-01-01T00:00:00Z stdout F text`.
@@ -215,6 +232,8 @@ mod tests {
             ("12:Mem-Info:", None, None),
             ("2024-01-01T00:00:00.5Z stdout F Mem-Info:", Some("2024-01-01T00:00:00.5Z"), None),
             ("01-01 12:00:00.000     0     0 W kernel  : Mem-Info:", Some("01-01"), None),
+            ("2024-11-12T03:14:15,100000+01:00 Mem-Info:", Some("2024-11-12T03:14:15,100000+01:00"), None),
+            ("[90211.500000] web kernel: Mem-Info:", Some("90211.500000"), None),
             ("[  +0,000004] Mem-Info:", Some("+0,000004"), None),
             ("<4>[ 12.5]  (0)[78:kswapd0]Mem-Info:", Some("12.5"), None),
             ("<4>[ 12.5] [1:  kworker/1:1:   78] Mem-Info:", Some("12.5"), None),
@@ -237,9 +256,14 @@ mod tests {
 
     #[test]
     fn what_is_no_prefix_stays() {
-        for text in
-            ["task: page allocation failure: order:1", "lowmem_reserve[]: 0 0", "[drm] 3 rings", "a;b"]
-        {
+        for text in [
+            "task: page allocation failure: order:1",
+            "lowmem_reserve[]: 0 0",
+            "[drm] 3 rings",
+            "a;b",
+            "web kernel: a",
+            "2024-11-12Today a",
+        ] {
             assert_eq!(Line::read(text).text, text);
         }
     }
