@@ -66,7 +66,7 @@ fn a_boost_that_alone_is_in_the_way_is_named() {
         explained(&report(ORDER_0, &sizes.replace("2048KB", "0KB"), "1500(UME) 0 0 0 0 0 0 0 0 0 0"));
     assert_eq!(found.1, Some(Class::Shortage));
     assert!(
-        text.contains("(min, boost 2048 in it)") && text.contains("vm.watermark_boost_factor to 0"),
+        text.contains("(min, boost 8192 in it)") && text.contains("vm.watermark_boost_factor to 0"),
         "{text}"
     );
 }
@@ -82,7 +82,7 @@ fn an_urgent_page_does_not_count_the_boost() {
     let (found, text) =
         explained(&report(&urgent, &sizes.replace("2048KB", "0KB"), "150(UME) 0 0 0 0 0 0 0 0 0 0"));
     assert_eq!(found.1, Some(Class::Shortage));
-    assert!(text.contains("needs more than 192 (min 2560 lowered, boost 2048 not counted)"), "{text}");
+    assert!(text.contains("watermark 768 kB (min 10240 lowered, boost 8192 not counted)"), "{text}");
 }
 
 #[test]
@@ -136,7 +136,10 @@ lowmem_reserve[]: 0 7908 7908
 ";
     let (found, text) = explained(text);
     assert_eq!(found.1, Some(Class::Shortage));
-    assert!(text.contains("order 0 (64 kB)") && text.contains("min 3205 + lowmem_reserve 7908"), "{text}");
+    assert!(
+        text.contains("order 0 (64 kB)") && text.contains("min 205120 + lowmem_reserve 506112"),
+        "{text}"
+    );
 }
 
 #[test]

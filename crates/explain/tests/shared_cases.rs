@@ -148,7 +148,7 @@ fn low_memory_is_short_while_high_memory_is_free() {
     assert_eq!((found.kind, found.class), (Kind::Oom, Some(Class::Lowmem)));
     assert_eq!(found.zone("HighMem")["reason"], "not_allowed_by_flags");
     found.says(&[
-        "needs 16384 kB",
+        "watermark 16384 kB",
         "low 25664 kB",
         "all of them CMA",
         "280 + 28 kB",

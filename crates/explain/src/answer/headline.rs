@@ -71,8 +71,11 @@ fn by_zone(class: Class, zone: &Finding, why: &Judged) -> String {
                 _ => String::new(),
             };
             format!(
-                "{title}: {} has no free block of {request} kB or more{outside}; {largest}. {numbers}.",
-                name(zone, why)
+                "{title}: {} has no free block of {request} kB or more{outside}; {largest}. It has {} free, watermark {}: \
+                 enough pages, in blocks that are too small.",
+                name(zone, why),
+                kb(zone.free, why),
+                kb(zone.threshold().max(0) as u64, why)
             )
         }
         Class::Reserve => reserve(&title, zone, why),

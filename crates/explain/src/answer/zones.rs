@@ -39,19 +39,23 @@ fn reason(zone: &Finding, why: &Judged) -> String {
         ZoneReason::Unknown => "unknown: lines are missing or cut off".to_owned(),
         ZoneReason::Fits => {
             let low = zone.low.saturating_add(zone.lowmem_reserve);
-            let below = if zone.usable <= low as i64 { format!(", below low {low}") } else { String::new() };
-            format!("fits: {} pages available, needs more than {}{below}", zone.usable, mark(zone))
+            let below = if zone.usable <= low as i64 {
+                format!(", below low {}", kb(low, why))
+            } else {
+                String::new()
+            };
+            format!("fits: {}, {}{below}", available(zone, why), mark(zone, why))
         }
         ZoneReason::Short { by } => {
-            let available = zone.usable.max(0);
+            let by = kb(by, why);
             if zone.usable < 0 {
                 let largest = zone.largest.map_or("none".to_owned(), |order| order_kb(order, why));
                 return format!(
-                    "short by {by} pages: {} free, less than the block itself; largest {largest}",
-                    zone.free
+                    "short by {by}: {} free, less than the block itself; largest {largest}",
+                    kb(zone.free, why)
                 );
             }
-            format!("short by {by} pages: {available} available, needs more than {}", mark(zone))
+            format!("short by {by}: {}, {}", available(zone, why), mark(zone, why))
         }
         ZoneReason::NoBlock => {
             let largest = zone.largest.map_or("none".to_owned(), |order| order_kb(order, why));
@@ -66,25 +70,36 @@ fn reason(zone: &Finding, why: &Judged) -> String {
                 Reserve::HighAtomic => zone.highatomic,
                 Reserve::Isolated => 0,
             };
-            let of = if pages > 0 { format!(" ({pages} of {} pages)", zone.free) } else { String::new() };
-            format!("only in {}{of}: {} available, mark {}", reserve.name(), zone.usable, mark(zone))
+            let of = if pages > 0 {
+                format!(" ({} of {})", kb(pages, why), kb(zone.free, why))
+            } else {
+                String::new()
+            };
+            format!("only in {}{of}: {}, {}", reserve.name(), available(zone, why), mark(zone, why))
         }
     }
 }
 
-/// Returns what must stay free, and what it is made of.
-fn mark(zone: &Finding) -> String {
-    let total = zone.threshold();
+fn available(zone: &Finding, why: &Judged) -> String {
+    format!("{} available", kb(zone.usable.max(0) as u64, why))
+}
+
+/// Returns what must stay free, and what it is made of. All numbers are in the unit of the first.
+fn mark(zone: &Finding, why: &Judged) -> String {
+    let kib = |pages: u64| pages.saturating_mul(why.page_kib);
+    let total = format!("watermark {}", kb(zone.threshold().max(0) as u64, why));
     let lowered = zone.min < zone.printed_min;
     let boost = match (zone.boost, zone.skipped_boost) {
         (0, 0) => String::new(),
-        (0, skipped) => format!(", boost {skipped} not counted"),
-        (boost, _) => format!(", boost {boost} in it"),
+        (0, skipped) => format!(", boost {} not counted", kib(skipped)),
+        (boost, _) => format!(", boost {} in it", kib(boost)),
     };
-    match (zone.lowmem_reserve, lowered) {
+    match (kib(zone.lowmem_reserve), lowered) {
         (0, false) => format!("{total} (min{boost})"),
-        (0, true) => format!("{total} (min {} lowered{boost})", zone.printed_min),
-        (reserve, false) => format!("{total} (min {}{boost} + lowmem_reserve {reserve})", zone.min),
-        (reserve, true) => format!("{total} (lowered min {}{boost} + lowmem_reserve {reserve})", zone.min),
+        (0, true) => format!("{total} (min {} lowered{boost})", kib(zone.printed_min)),
+        (reserve, false) => format!("{total} (min {}{boost} + lowmem_reserve {reserve})", kib(zone.min)),
+        (reserve, true) => {
+            format!("{total} (lowered min {}{boost} + lowmem_reserve {reserve})", kib(zone.min))
+        }
     }
 }
