@@ -2,7 +2,7 @@
 
 use freehold_explain::{Answer, Class, Kind, Log, Sure};
 
-fn explained(log: &str) -> ((Kind, Option<Class>, Sure), String) {
+pub(crate) fn explained(log: &str) -> ((Kind, Option<Class>, Sure), String) {
     let log = Log::read(log.as_bytes()).unwrap();
     let answer = Answer::new(&log).expect("a report");
     let text = answer.text();
@@ -12,7 +12,7 @@ fn explained(log: &str) -> ((Kind, Option<Class>, Sure), String) {
 }
 
 /// A request in a machine with one zone. `zone` is the line of sizes behind `free:`, `blocks` the counts from 4 kB up.
-fn report(header: &str, zone: &str, blocks: &str) -> String {
+pub(crate) fn report(header: &str, zone: &str, blocks: &str) -> String {
     let sizes: Vec<String> = blocks
         .split(' ')
         .enumerate()
@@ -31,9 +31,9 @@ fn report(header: &str, zone: &str, blocks: &str) -> String {
     )
 }
 
-const ORDER_3: &str = "page allocation failure: order:3, mode:0xcc0(GFP_KERNEL), nodemask=(null)";
-const ORDER_0: &str = "page allocation failure: order:0, mode:0xcc0(GFP_KERNEL), nodemask=(null)";
-const SIZES: &str = "boost:0kB min:2048kB low:2560kB high:3072kB reserved_highatomic:2048KB present:1048576kB managed:1000000kB free_cma:0kB";
+pub(crate) const ORDER_3: &str = "page allocation failure: order:3, mode:0xcc0(GFP_KERNEL), nodemask=(null)";
+pub(crate) const ORDER_0: &str = "page allocation failure: order:0, mode:0xcc0(GFP_KERNEL), nodemask=(null)";
+pub(crate) const SIZES: &str = "boost:0kB min:2048kB low:2560kB high:3072kB reserved_highatomic:2048KB present:1048576kB managed:1000000kB free_cma:0kB";
 
 #[test]
 fn the_caller_is_named() {

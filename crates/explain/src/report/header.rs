@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::release::Release;
-use super::request::AllocRequest;
+use super::request::{AllocRequest, MAX_TASK_BYTES};
 use super::splat::{HugePool, Splat};
 use crate::text::{Line, digits, field, number};
 
@@ -19,19 +19,16 @@ pub(crate) fn start(line: &Line<'_>, release: Option<&Release>) -> Option<Splat>
         splat.request = AllocRequest::read(task, rest);
         splat
     };
-    // Without the numbers it is a sentence of somebody who writes about reports.
     let requests = [
-        ("invoked oom-killer:", Kind::Oom, ["gfp_mask=", "order="]),
-        ("oom-killer: gfp_mask=", Kind::Oom, ["0x", "order="]),
-        ("page allocation failure", Kind::PageAllocation, ["order:", "mode:"]),
-        ("page allocation stalls for", Kind::Stall, ["order:", "mode:"]),
+        ("invoked oom-killer:", Kind::Oom),
+        ("oom-killer:", Kind::Oom),
+        ("page allocation failure", Kind::PageAllocation),
+        ("page allocation stalls for", Kind::Stall),
     ];
-    for (start, kind, keys) in requests {
+    for (start, kind) in requests {
         if let Some((task, rest)) = text.split_once(start)
-            && keys.iter().any(|key| rest.contains(key))
+            && names_request(rest)
         {
-            let rest = &text
-                [text.len() - rest.len() - if start.ends_with("mask=") { "gfp_mask=".len() } else { 0 }..];
             let mut splat = with_request(kind, (task, rest));
             splat.stalled_ms = digits(rest.trim_start()).filter(|_| kind == Kind::Stall).map(|(ms, _)| ms);
             return Some(splat);
@@ -43,6 +40,20 @@ pub(crate) fn start(line: &Line<'_>, release: Option<&Release>) -> Option<Splat>
         .or_else(|| slab(text, &with_request))
         .or_else(|| per_cpu(text, &new))
         .or_else(|| warning(text, &new))
+}
+
+/// Returns true if a text has the flags of a request, or its order and nothing else. Without these numbers it is a sentence of
+/// somebody who writes about reports.
+fn names_request(text: &str) -> bool {
+    let value = |key| field(text, key).map(str::trim_start);
+    let starts_with_digit = |value: &str| value.starts_with(|c: char| c.is_ascii_digit());
+    if ["mode:", "gfp_mask="].iter().any(|key| value(key).is_some_and(starts_with_digit)) {
+        return true;
+    }
+    // A log may have broken or cut the line behind the order.
+    let order = ["order:", "order="].iter().find_map(|key| value(key));
+    let order = order.map(|order| order.strip_prefix('-').unwrap_or(order));
+    order.and_then(digits).is_some_and(|(_, rest)| rest.trim_matches([',', ' ']).is_empty())
 }
 
 fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> Option<Splat> {
@@ -139,6 +150,6 @@ fn warning(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
     let task = field(text, "CPU#")
         .and_then(|rest| rest.split_once(": "))
         .and_then(|(_, task)| task.rsplit_once('/'));
-    splat.request.task = task.map(|(task, _)| task.chars().take(64).collect());
+    splat.request.task = task.map(|(task, _)| task.to_owned()).filter(|task| task.len() <= MAX_TASK_BYTES);
     Some(splat)
 }

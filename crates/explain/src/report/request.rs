@@ -21,6 +21,11 @@ pub(crate) struct AllocRequest {
     pub(crate) mems_allowed: Option<NodeSet>,
 }
 
+/// The longest name of a task. Units: bytes.
+///
+/// Linux counterpart: `TASK_COMM_LEN`, which counts a zero at the end.
+pub(super) const MAX_TASK_BYTES: usize = 15;
+
 /// The largest order that any kernel has room for.
 const MAX_ORDER: u64 = 63;
 
@@ -29,7 +34,8 @@ impl AllocRequest {
     pub(crate) fn read(task: &str, text: &str) -> Self {
         let task = task.trim().trim_end_matches(':');
         let mut request = Self {
-            task: (!task.is_empty()).then(|| task.chars().take(64).collect()),
+            // What is longer is no name of a task but a prefix of the log that is not known.
+            task: (!task.is_empty() && task.len() <= MAX_TASK_BYTES).then(|| task.to_owned()),
             order: ["order:", "order=", "page order"].iter().find_map(|key| order(text, key)),
             is_by_hand: field(text, "order=-1").is_some(),
             ..Self::default()

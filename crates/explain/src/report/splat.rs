@@ -6,7 +6,7 @@ use super::cgroup::Cgroup;
 use super::kind::Kind;
 use super::place::node_and_zone;
 use super::release::Release;
-use super::request::AllocRequest;
+use super::request::{AllocRequest, MAX_TASK_BYTES};
 use super::stack;
 use super::tasks::TaskList;
 use super::totals::Totals;
@@ -297,7 +297,7 @@ impl Splat {
 fn comm(text: &str) -> Option<String> {
     let rest = field(text, "comm:")?.trim_start();
     let end = ["Not tainted", "Tainted:"].iter().find_map(|key| rest.find(key))?;
-    Some(rest[..end].trim().chars().take(64).collect()).filter(|task: &String| !task.is_empty())
+    Some(rest[..end].trim().to_owned()).filter(|task| !task.is_empty() && task.len() <= MAX_TASK_BYTES)
 }
 
 /// Returns the text before `end`, at most 100 characters.
