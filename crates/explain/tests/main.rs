@@ -1,5 +1,6 @@
 //! Reports of kernels, and what they must be explained by.
 
+mod cgroups;
 mod kinds;
 mod messages;
 mod rules;

@@ -149,14 +149,18 @@ fn cgroup_action(splat: &Splat) -> String {
     let counter = splat.cgroup.at_limit();
     let file = counter.map_or("memory.max", |counter| counter.file);
     let limit = counter.map_or(u64::MAX, |counter| counter.limit);
-    match splat.cgroup.anon_cache_dirty() {
-        Some((_, _, dirty)) if dirty > limit / 2 => {
-            format!(
-                "raise {file} of the cgroup, or write less at once: dirty pages must reach the disk before reclaim"
-            )
-        }
-        _ => format!("raise {file} of the cgroup, or reduce what runs in it"),
-    }
+    let is_most = |kib: u64| kib > limit / 2;
+    let kernel = ["kernel", "sockets"].map(|key| splat.cgroup.use_kib(key));
+    let or = if is_most(splat.cgroup.unclean_kib()) {
+        "write less at once: dirty pages must reach the disk before reclaim"
+    } else if is_most(splat.cgroup.use_kib("shared")) {
+        "delete files in its tmpfs (/dev/shm, an emptyDir in memory), or limit that with size="
+    } else if is_most(kernel[0].saturating_add(kernel[1])) {
+        "look for a leak of kernel memory in it (slab, sockets)"
+    } else {
+        "reduce what runs in it"
+    };
+    format!("raise {file} of the cgroup, or {or}")
 }
 
 fn reserve_action(splat: &Splat, why: &Judged) -> String {

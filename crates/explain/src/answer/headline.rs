@@ -147,8 +147,10 @@ fn cgroup(splat: &Splat) -> String {
     let path = splat.cgroup.path.as_deref().unwrap_or("that is not named");
     let counter = splat.cgroup.at_limit();
     let name = counter.map_or("memory", |counter| counter.name);
-    let limit = counter
-        .map_or(String::new(), |counter| format!(" Usage {} kB, limit {} kB.", counter.usage, counter.limit));
+    let swap = if splat.cgroup.is_swap_full() { " Its swap is full, too." } else { "" };
+    let limit = counter.map_or(String::new(), |counter| {
+        format!(" Usage {} kB, limit {} kB.{swap}", counter.usage, counter.limit)
+    });
     format!(
         "Cgroup limit: the cgroup {path} is at its {name} limit, so free memory elsewhere is of no use.{limit}"
     )

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{advice, headline};
 use crate::reason::{Finding, Judged, Reserve, ZoneReason};
 use crate::replay::Check;
-use crate::report::{Seen, Splat};
+use crate::report::{Kind, Seen, Splat};
 
 /// Returns everything that the text says, and the numbers behind it. Sizes without a unit are pages.
 pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) -> Value {
@@ -37,6 +37,7 @@ pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) ->
             "cgroup_limit_kib": splat.cgroup.at_limit().map(|counter| counter.limit),
             "cache": splat.cache,
         },
+        "cgroup": (splat.kind == Kind::OomCgroup).then(|| cgroup(splat)),
         "time": splat.time,
         "release": splat.release.as_ref().map(ToString::to_string),
         "page_kib": why.page_kib,
@@ -49,6 +50,20 @@ pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) ->
         "action": advice::action(splat, why),
         "not_in_the_text": advice::not_shown(splat, why),
         "doubts": why.doubts,
+    })
+}
+
+fn cgroup(splat: &Splat) -> Value {
+    let limits = splat.cgroup.counters.iter().map(|counter| {
+        json!({
+            "name": counter.name, "file": counter.file, "usage_kib": counter.usage, "limit_kib": counter.limit,
+        })
+    });
+    json!({
+        "path": splat.cgroup.path,
+        "at_limit": splat.cgroup.at_limit().map(|counter| counter.name),
+        "limits": limits.collect::<Vec<_>>(),
+        "uses": splat.cgroup.uses(),
     })
 }
 

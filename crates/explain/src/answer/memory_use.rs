@@ -22,13 +22,29 @@ pub(super) fn tasks(splat: &Splat, why: &Judged) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(", "))
 }
 
-/// Returns the largest uses of the machine's memory, or `None` if the text does not count them.
+/// Returns the largest uses of the cgroup's or the machine's memory, or `None` if the text does not count them.
 pub(super) fn memory_use(splat: &Splat, why: &Judged) -> Option<String> {
-    if let Some((anon, cache, dirty)) = splat.cgroup.anon_cache_dirty() {
-        let of =
-            if dirty > 0 { format!(", {dirty} kB of it dirty or under writeback") } else { String::new() };
-        return Some(format!("the cgroup has {anon} kB anonymous, {cache} kB page cache{of}"));
-    }
+    cgroup(splat).or_else(|| machine(splat, why))
+}
+
+fn cgroup(splat: &Splat) -> Option<String> {
+    let uses = splat.cgroup.uses()?;
+    let unclean = splat.cgroup.unclean_kib();
+    let texts: Vec<String> = uses
+        .iter()
+        .map(|share| {
+            let of = if share.key == "page_cache" && unclean > 0 {
+                format!(", {unclean} kB of it dirty or under writeback")
+            } else {
+                String::new()
+            };
+            format!("{} kB {}{of}", share.kib, share.name)
+        })
+        .collect();
+    Some(format!("the cgroup has {}", texts.join(", ")))
+}
+
+fn machine(splat: &Splat, why: &Judged) -> Option<String> {
     let pages = |name| splat.totals.get(name).unwrap_or(0);
     let ram = splat.totals.ram_pages?.saturating_sub(splat.totals.reserved_pages.unwrap_or(0));
     let anon = splat.totals.get("active_anon:")?.saturating_add(splat.totals.get("inactive_anon:")?);

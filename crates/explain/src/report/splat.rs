@@ -218,7 +218,7 @@ impl Splat {
             self.kind = Kind::OomCgroup;
             return true;
         }
-        if self.kind == Kind::OomCgroup && self.cgroup.take_uses(text) {
+        if self.kind == Kind::OomCgroup && self.cgroup.take_stats(text) {
             return true;
         }
         let killed = ["Killed process", "Kill process"].iter().find_map(|key| field(text, key));

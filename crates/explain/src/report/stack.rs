@@ -50,8 +50,8 @@ const ALLOCATORS: [&str; 47] = [
     "__vmalloc",
     "vmalloc",
 ];
-/// Further ones: those of the OOM killer, of DMA, and of per-process policies.
-const FURTHER: [&str; 34] = [
+/// Further ones: those of the OOM killer, of page faults, of DMA, and of per-process policies.
+const FURTHER: [&str; 40] = [
     "__netdev_alloc",
     "netdev_alloc",
     "napi_alloc",
@@ -86,6 +86,12 @@ const FURTHER: [&str; 34] = [
     "pagefault_out",
     "page_frag_alloc",
     "slob_",
+    "page_fault",
+    "async_page_fault",
+    "do_page_fault",
+    "__do_page_fault",
+    "do_user_addr_fault",
+    "mm_fault_error",
 ];
 
 /// Returns the function of a line of a stack, unless the kernel is not sure of it or an allocator has it.
