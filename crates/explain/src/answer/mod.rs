@@ -149,7 +149,11 @@ impl<'l> Answer<'l> {
             let names = gfp.names.as_deref().filter(|names| !names.is_empty());
             let names = names.map_or_else(|| format!("mode {:#x}", gfp.number), str::to_owned);
             let wait = if self.why.may_wait() { "" } else { ", cannot wait" };
-            let zones = format!("{wait}, zones up to {}", self.why.highest.name());
+            let zones = if self.why.flags.is_some() {
+                format!("{wait}, zones up to {}", self.why.highest.name())
+            } else {
+                ", flags not decoded".to_owned()
+            };
             parts.push(if gfp.number == 0 { names } else { names + &zones });
         }
         parts.extend(splat.stalled_ms.map(|ms| format!("waited {ms} ms")));

@@ -32,7 +32,7 @@ const EBUSY: u64 = 16;
 impl Judged {
     pub(crate) fn of(splat: &Splat) -> Self {
         let version = splat.release.as_ref().map(|release| release.version);
-        let flags = splat.request.gfp.as_ref().map(|gfp| gfp.flags(version));
+        let flags = splat.request.gfp.as_ref().and_then(|gfp| gfp.flags(version));
         let order = splat.request.order;
         let layout = Layout::of(&splat.zones);
         // Without flags: those of most requests of the kernel's own.
