@@ -3,9 +3,9 @@
 use freehold::ZoneType;
 
 use super::size::human;
-use crate::reason::{Class, Finding, Judged, Reserve, Rule, Sure, ZoneReason};
+use crate::reason::{Class, EINTR, Finding, Judged, Reserve, Rule, Sure, ZoneReason};
 use crate::replay::Check;
-use crate::report::{Kind, Splat};
+use crate::report::{Kind, Origin, PerCpuReason, Splat};
 
 /// Returns what the kernel could have reclaimed or moved.
 pub(super) fn reclaimable(splat: &Splat, why: &Judged) -> Option<String> {
@@ -54,21 +54,8 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
         return action;
     }
     match why.verdict.class {
-        Some(Class::Fragmentation) if splat.kind == Kind::Cma => {
-            "retry; find the users of pages in the CMA area (page_owner), and keep long pins out of it"
-                .to_owned()
-        }
-        Some(Class::Shortage) if splat.kind == Kind::Cma => {
-            "enlarge the area (cma= on the command line, or its device-tree node)".to_owned()
-        }
-        Some(Class::Fragmentation) => {
-            let harm = if splat.kind.is_oom() {
-                ""
-            } else {
-                "harmless if the caller falls back to smaller blocks; else "
-            };
-            format!("{harm}`echo 1 > /proc/sys/vm/compact_memory`, {raise} or vm.watermark_boost_factor")
-        }
+        Some(Class::Shortage | Class::Fragmentation) if splat.kind == Kind::Cma => cma_action(splat, why),
+        Some(Class::Fragmentation) => fragmentation_action(splat),
         Some(Class::Reserve) => reserve_action(splat, why),
         Some(Class::Lowmem) if why.highest < ZoneType::Normal => {
             "request a smaller block, allocate it at boot, or let the driver use a wider DMA mask".to_owned()
@@ -91,22 +78,58 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
             "widen the cpuset's mems or the memory policy, or move tasks off the node".to_owned()
         }
         Some(Class::CgroupLimit) => cgroup_action(splat),
+        Some(Class::AddressSpace) if splat.vmalloc.is_for_modules => {
+            "unload modules or build them into the kernel; KASAN and many CPUs make modules need more"
+                .to_owned()
+        }
         Some(Class::AddressSpace) => {
             "raise vmalloc= (32-bit), or unload what maps large ranges (/proc/vmallocinfo)".to_owned()
         }
         Some(Class::Size) => {
             "request less at once, or use vmalloc, CMA or hugetlb; the caller is at fault".to_owned()
         }
-        None if why.deciding().is_some() && !why.may_wait() => {
-            format!("{raise}, if this happens again: the request cannot wait for reclaim")
-        }
-        None if why.deciding().is_some() => {
-            "look at the report before this one, or at the next: the zones have \
-                                             recovered in this one"
-                .to_owned()
-        }
-        None => "paste the whole report, from the line with `order` to `pages RAM`".to_owned(),
+        None => undecided_action(splat, why),
     }
+}
+
+fn cma_action(splat: &Splat, why: &Judged) -> String {
+    let text = match why.verdict.class {
+        Some(Class::Shortage) => "enlarge the area (cma= on the command line, or its device-tree node)",
+        _ if splat.cma.is_named => {
+            "retry; find the users of pages in the CMA area (page_owner), and keep long pins out of it"
+        }
+        _ => {
+            "usually none: virtio-mem, memory hotplug and gigantic huge pages print this and try the next range"
+        }
+    };
+    text.to_owned()
+}
+
+fn fragmentation_action(splat: &Splat) -> String {
+    // A killed task and a request that has waited for seconds have met harm.
+    let harm = if splat.kind.is_oom() || splat.kind == Kind::Stall {
+        ""
+    } else {
+        "harmless if the caller falls back to smaller blocks; else "
+    };
+    // The setting came with Linux 5.0.
+    let has_boost = splat.release.as_ref().is_none_or(|release| release.version >= (5, 0));
+    let boost = if has_boost { " or vm.watermark_boost_factor" } else { "" };
+    format!("{harm}`echo 1 > /proc/sys/vm/compact_memory`, raise vm.min_free_kbytes{boost}")
+}
+
+fn undecided_action(splat: &Splat, why: &Judged) -> String {
+    let text = match why.deciding() {
+        None => "paste the whole report, from the line with `order` to `pages RAM`",
+        Some(_) if splat.kind == Kind::MemInfo => {
+            "none for this listing; paste the report of the request that failed, if one did"
+        }
+        Some(_) if !why.may_wait() => {
+            "raise vm.min_free_kbytes, if this happens again: the request cannot wait for reclaim"
+        }
+        Some(_) => "look at the report before this one, or at the next",
+    };
+    text.to_owned()
 }
 
 /// Returns what to do about kinds of reports that do not follow from zones, and about a boost that alone is in the way.
@@ -120,9 +143,18 @@ fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
     };
     let text = match splat.kind {
         Kind::HugePool => "request fewer huge pages (hugepages=, per node: hugepages=0:N,1:M), or add memory",
-        Kind::PerCpu => {
-            "try again, or have fewer per-CPU counters (BPF maps, nftables sets, cgroups, network devices)"
-        }
+        Kind::PerCpu => match splat.per_cpu {
+            Some(PerCpuReason::ReservedFull) => {
+                "load fewer modules that have static per-CPU variables, or build them into the kernel"
+            }
+            Some(PerCpuReason::NoPages) => {
+                "free memory; look for `page allocation failure` before this line, which has the numbers"
+            }
+            _ => {
+                "try again, or have fewer per-CPU counters (BPF maps, nftables sets, cgroups, network devices)"
+            }
+        },
+        Kind::Cma if splat.cma.errno == Some(EINTR) => "none: the task was about to end, and needs no range",
         Kind::TopAllocators => "paste the report that the kernel printed before this list",
         Kind::OrderWarning if why.verdict.class.is_none() => {
             "report it with the whole stack to the owner of the caller"
@@ -219,7 +251,8 @@ pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
             | Kind::TopAllocators
             | Kind::OrderWarning
             | Kind::PerCpu
-    );
+    ) && splat.vmalloc.lacks_addresses != Some(true)
+        && splat.origin != Origin::SysRq;
     if splat.kind == Kind::OrderWarning {
         missing.push("the order".to_owned());
     } else if has_request && why.order.is_none() && !splat.request.is_by_hand {
@@ -230,7 +263,7 @@ pub(super) fn not_shown(splat: &Splat, why: &Judged) -> Vec<String> {
     if splat.release.is_none() {
         missing.push("the kernel's release".to_owned());
     }
-    if why.findings.is_empty() && splat.kind.has_zones() && splat.kind != Kind::OomCgroup {
+    if why.findings.is_empty() && splat.kind.has_zones() && has_request {
         missing.push("the zones".to_owned());
     } else if why.findings.iter().any(|zone| zone.hidden_highatomic.is_some()) {
         missing.push("the size of the HighAtomic reserve".to_owned());

@@ -158,8 +158,9 @@ fn cgroup(splat: &Splat) -> String {
 
 fn address_space(splat: &Splat) -> String {
     let bytes = splat.bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
+    let area = if splat.vmalloc.is_for_modules { " in the area for modules" } else { "" };
     format!(
-        "Address space: vmalloc found no free range{bytes} of kernel addresses. Free pages were not what it lacked."
+        "Address space: vmalloc found no free range{bytes} of kernel addresses{area}. Free pages were not what it lacked."
     )
 }
 
@@ -216,7 +217,8 @@ fn contiguous(splat: &Splat) -> String {
             format!("Shortage: the CMA area has no free range{pages}: other users have allocated it.")
         }
         _ => format!(
-            "Fragmentation: a CMA range{pages} has pages in use that the kernel could not migrate (PFNs busy)."
+            "Fragmentation: a {}range{pages} has pages in use that the kernel could not migrate (PFNs busy).",
+            if splat.cma.is_named { "CMA " } else { "" }
         ),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::numbers::numbers;
 use super::size::order_kb;
-use crate::reason::Judged;
-use crate::report::{Kind, Splat};
+use crate::reason::{EINTR, Judged};
+use crate::report::{Kind, Origin, PerCpuReason, Splat};
 
 /// Returns a slab cache's refusal in one sentence.
 pub(super) fn slab(splat: &Splat, why: &Judged) -> String {
@@ -47,22 +47,14 @@ pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
             return format!("Undecided: this list of top allocators has no report with it.{largest}");
         }
         Kind::PerCpu => {
-            let bytes = splat.bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
-            let wait = if splat.may_wait == Some(false) {
-                ", and a request that cannot wait may not add a chunk"
-            } else {
-                ""
-            };
-            return format!(
-                "Undecided: the chunks of per-CPU memory have no room for a request{bytes}{wait}. Free pages may not be what \
-                 it lacked."
-            );
+            return per_cpu(splat);
         }
         Kind::OrderWarning => {
-            let function = splat.function.as_deref().unwrap_or("the page allocator");
-            return format!(
-                "Undecided: {function} warns of a caller's mistake or of damaged lists. The order is not the reason."
-            );
+            return warning(splat.function.as_deref().unwrap_or("the page allocator"));
+        }
+        Kind::Cma if splat.cma.errno == Some(EINTR) => {
+            return "Undecided: a fatal signal ended the wait for the range (EINTR). No memory was missing."
+                .to_owned();
         }
         Kind::Oom if splat.request.gfp.as_ref().is_some_and(|gfp| gfp.number == 0) => {
             return "Undecided: a page fault ended in this OOM kill (gfp_mask=0x0), so no request is named. A cgroup \
@@ -80,6 +72,14 @@ pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
         _ => {}
     }
     match why.deciding() {
+        Some(zone) if splat.kind == Kind::MemInfo => {
+            let by = if splat.origin == Origin::SysRq {
+                "the administrator requested this listing (SysRq m)"
+            } else {
+                "this is a listing alone"
+            };
+            format!("Undecided: no request failed in this text: {by}. {}.", numbers(zone, why))
+        }
         Some(zone) => format!(
             "Undecided: by the printed numbers the request fits. {}. Memory may have been freed before the kernel \
              printed this.",
@@ -91,4 +91,41 @@ pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
         ),
         None => format!("Undecided: this {} lacks the lines that decide.", splat.kind.name()),
     }
+}
+
+fn per_cpu(splat: &Splat) -> String {
+    let bytes = splat.bytes.map_or(String::new(), |bytes| format!(" of {bytes} bytes"));
+    match splat.per_cpu {
+        Some(PerCpuReason::ReservedFull) => format!(
+            "Undecided: the area for the static per-CPU variables of modules has no room for a request{bytes}. Its size is \
+             fixed, so free pages are not what it lacked."
+        ),
+        Some(PerCpuReason::NoPages) => {
+            format!("Undecided: no pages were free for per-CPU memory, for a request{bytes}.")
+        }
+        _ => {
+            let wait = if splat.may_wait == Some(false) {
+                ", and a request that cannot wait may not add a chunk"
+            } else {
+                ""
+            };
+            format!(
+                "Undecided: the chunks of per-CPU memory have no room for a request{bytes}{wait}. Free pages may not be what \
+                 it lacked."
+            )
+        }
+    }
+}
+
+/// Returns what a warning of a function says.
+fn warning(function: &str) -> String {
+    // The compiler puts one of them into another.
+    let can_be_nofail = ["get_page_from_freelist", "rmqueue", "buffered_rmqueue"].contains(&function);
+    if can_be_nofail {
+        return format!(
+            "Undecided: {function} most often warns of a request for more than two pages with `__GFP_NOFAIL`. The request \
+             itself may have succeeded."
+        );
+    }
+    format!("Undecided: {function} warns of a caller's mistake or of damaged lists.")
 }

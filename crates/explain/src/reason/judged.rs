@@ -25,7 +25,8 @@ pub(crate) struct Judged {
     pub(crate) doubts: Vec<String>,
 }
 
-/// The errors of CMA: no range is free, and pages of the range stay in use.
+/// The errors of CMA: a fatal signal ended the wait, no range is free, and pages of the range stay in use.
+pub(crate) const EINTR: u64 = 4;
 const ENOMEM: u64 = 12;
 const EBUSY: u64 = 16;
 
@@ -123,11 +124,13 @@ fn page_kib(splat: &Splat) -> u64 {
 fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> Verdict {
     match splat.kind {
         Kind::OomCgroup => Verdict::new(Class::CgroupLimit, Sure::Certain),
-        Kind::Vmalloc if splat.exceeds_machine => Verdict::new(Class::Size, Sure::Certain),
-        Kind::Vmalloc if splat.lacks_addresses == Some(true) => {
-            Verdict::new(Class::AddressSpace, Sure::Certain)
+        Kind::Vmalloc if splat.vmalloc.exceeds_machine => Verdict::new(Class::Size, Sure::Certain),
+        Kind::Vmalloc if splat.vmalloc.lacks_addresses == Some(true) => {
+            // Without the line on the range, a fatal signal or a failed kmalloc may have ended the search.
+            let sure = if splat.vmalloc.has_range { Sure::Certain } else { Sure::Likely };
+            Verdict::new(Class::AddressSpace, sure)
         }
-        Kind::Vmalloc if splat.lacks_addresses.is_none() => Verdict::UNDECIDED,
+        Kind::Vmalloc if splat.vmalloc.lacks_addresses.is_none() => Verdict::UNDECIDED,
         Kind::Cma => match splat.cma.errno {
             Some(ENOMEM) => Verdict::new(Class::Shortage, Sure::Likely),
             Some(EBUSY) => Verdict::new(Class::Fragmentation, Sure::Likely),
@@ -179,7 +182,8 @@ fn without_request(findings: &[Finding]) -> Verdict {
     if is_short && !has_fit {
         Verdict { class: Some(Class::Shortage), ..verdict }
     } else {
-        Verdict::UNDECIDED
+        let fits = |at: &usize| findings[*at].reason == ZoneReason::Fits;
+        Verdict { zone: verdict.zone.filter(fits), ..Verdict::UNDECIDED }
     }
 }
 

@@ -7,6 +7,6 @@ mod rights;
 mod zone_reason;
 
 pub use class::{Class, Sure};
-pub(crate) use judged::Judged;
+pub(crate) use judged::{EINTR, Judged};
 pub(crate) use rights::Rule;
 pub(crate) use zone_reason::{Finding, Reserve, ZoneReason};

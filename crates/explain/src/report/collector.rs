@@ -3,7 +3,7 @@
 use super::header;
 use super::kind::Kind;
 use super::release::Release;
-use super::splat::{Splat, Taken};
+use super::splat::{Damage, Origin, Splat, Taken};
 use super::zone::ZoneText;
 use crate::text::Line;
 
@@ -11,6 +11,8 @@ use crate::text::Line;
 const MAX_OPEN: usize = 8;
 /// The most foreign lines inside of a report: an OOM kill lists all tasks between its parts.
 const MAX_FOREIGN_LINES: u64 = 4000;
+/// The most lines between the request for a listing and its start.
+const MAX_SYSRQ_LINES: u64 = 3;
 /// The most foreign lines between two lines of reports that two CPUs print at once.
 const MAX_MIXED_LINES: u64 = 200;
 
@@ -28,7 +30,12 @@ struct Open {
 pub(crate) struct Collector {
     /// In the order of their starts.
     open: Vec<Open>,
+    /// The newest release that a line named.
     release: Option<Release>,
+    /// True if the log is of several kernels.
+    has_releases: bool,
+    /// The number of the last line that says that the administrator requested a listing.
+    sysrq: Option<u64>,
     line: u64,
 }
 
@@ -46,24 +53,55 @@ impl Collector {
             self.start(splat, line.caller, done);
             return;
         }
-        if self.feed(line) {
+        let release = Release::find(line.text);
+        let is_release = release.is_some();
+        if is_release && line.text.contains("Linux version") {
+            // The first line of a boot.
+            self.finish(done);
+        }
+        self.has_releases |= is_release && self.release.is_some() && self.release != release;
+        self.release = release.or(self.release.take());
+        if self.feed(line) || is_release {
             return;
         }
-        if let Some(release) = Release::find(line.text) {
-            self.release = Some(release);
+        if line.text.contains("Show Memory") && line.text.to_ascii_lowercase().starts_with("sysrq") {
+            self.sysrq = Some(self.line);
         } else if let Some(mut splat) = headless(line, self.release.as_ref())
             && splat.take(line.text) == Taken::Yes
         {
+            let is_near = |sysrq| self.line - sysrq <= MAX_SYSRQ_LINES;
+            let is_oom = |open: &Open| open.splat.kind.is_oom() && open.caller.as_deref() == line.caller;
+            splat.origin = if self.sysrq.is_some_and(is_near) {
+                Origin::SysRq
+            } else if self.open.iter().any(is_oom) {
+                Origin::BesideOom
+            } else {
+                Origin::Unknown
+            };
             self.start(splat, line.caller, done);
         }
     }
 
-    /// Ends all reports.
-    pub(crate) fn finish(&mut self, done: &mut impl FnMut(Splat)) {
-        self.open.drain(..).for_each(|open| done(open.splat));
+    /// Returns the release of the log, if it names one alone.
+    pub(crate) fn only_release(&self) -> Option<&Release> {
+        self.release.as_ref().filter(|_| !self.has_releases)
     }
 
-    fn start(&mut self, splat: Splat, caller: Option<&str>, done: &mut impl FnMut(Splat)) {
+    /// Ends all reports.
+    pub(crate) fn finish(&mut self, done: &mut impl FnMut(Splat)) {
+        while !self.open.is_empty() {
+            self.end(0, done);
+        }
+    }
+
+    /// Ends a report. One that names no release is of the kernel that the log named last: two CPUs may print at once.
+    fn end(&mut self, number: usize, done: &mut impl FnMut(Splat)) {
+        let mut splat = self.open.remove(number).splat;
+        splat.release = splat.release.or_else(|| self.release.clone());
+        done(splat);
+    }
+
+    fn start(&mut self, mut splat: Splat, caller: Option<&str>, done: &mut impl FnMut(Splat)) {
         let same = |open: &Open| open.caller.as_deref() == caller;
         // One that may still get lines stays open: two CPUs may print at once.
         let line = self.line;
@@ -73,9 +111,12 @@ impl Collector {
             // A slab cache's refusal may stand inside of another CPU's report.
             same(open) && (!open.splat.kind.has_zones() || has_zones && is_whole)
         };
+        // The search for addresses fails in a line of its own, before that of the request.
+        splat.vmalloc.has_range |= splat.kind == Kind::Vmalloc
+            && self.open.iter().any(|open| same(open) && open.splat.vmalloc.has_range);
         self.end_if(is_over, done);
         if self.open.len() >= MAX_OPEN {
-            done(self.open.remove(0).splat);
+            self.end(0, done);
         }
         self.open.push(Open { caller: caller.map(str::to_owned), splat, last: line });
     }
@@ -92,11 +133,8 @@ impl Collector {
                 Taken::No => {}
                 Taken::Yes => {
                     open.last = self.line;
-                    open.splat.is_interleaved |= lacks_it_only_older;
                     if lacks_it_only_older {
-                        self.open.iter_mut().for_each(|open| {
-                            open.splat.is_interleaved |= open.caller.as_deref() == line.caller;
-                        });
+                        self.damage(line.caller);
                     }
                     return true;
                 }
@@ -104,11 +142,20 @@ impl Collector {
             }
         }
         if lacks_it_only_older && headless(line, None).is_none() {
-            self.open
-                .iter_mut()
-                .for_each(|open| open.splat.is_interleaved |= open.caller.as_deref() == line.caller);
+            self.damage(line.caller);
         }
         false
+    }
+
+    /// Marks the open reports of a caller: a line did not belong to the newest of them.
+    fn damage(&mut self, caller: Option<&str>) {
+        let of_caller = |open: &&mut Open| open.caller.as_deref() == caller;
+        let is_alone = self.open.iter_mut().filter(of_caller).count() == 1;
+        let damage = if is_alone { Damage::Torn } else { Damage::Interleaved };
+        self.open
+            .iter_mut()
+            .filter(of_caller)
+            .for_each(|open| open.splat.damage = open.splat.damage.max(damage));
     }
 
     fn end_old(&mut self, done: &mut impl FnMut(Splat)) {
@@ -119,7 +166,7 @@ impl Collector {
     fn end_if(&mut self, is_over: impl Fn(&Open) -> bool, done: &mut impl FnMut(Splat)) {
         let mut number = 0;
         while number < self.open.len() {
-            if is_over(&self.open[number]) { done(self.open.remove(number).splat) } else { number += 1 }
+            if is_over(&self.open[number]) { self.end(number, done) } else { number += 1 }
         }
     }
 }

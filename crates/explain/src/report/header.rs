@@ -3,7 +3,7 @@
 use super::kind::Kind;
 use super::release::Release;
 use super::request::{AllocRequest, MAX_TASK_BYTES};
-use super::splat::{HugePool, Splat};
+use super::splat::{HugePool, PerCpuReason, Splat};
 use crate::text::{Line, digits, field, number};
 
 /// Returns the report that a line starts, or `None` if it starts none.
@@ -64,15 +64,15 @@ fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> O
         let sized = || digits(rest.trim_start_matches([':', ' '])).map(|(bytes, _)| bytes);
         let of_bytes = number(rest, "of").filter(|_| rest.contains("bytes"));
         splat.bytes = number(rest, "size").or(of_bytes).or_else(sized);
-        splat.exceeds_machine = rest.contains("exceeds total pages");
+        splat.vmalloc.exceeds_machine = rest.contains("exceeds total pages");
         let has_pages = ["allocate pages", "allocation failure", "allocated page array"];
-        splat.lacks_addresses = if rest.contains("vm_struct allocation failed") {
+        splat.vmalloc.lacks_addresses = if rest.contains("vm_struct allocation failed") {
             Some(true)
         } else {
             (has_pages.iter().any(|words| text.contains(words)) || rest.contains("page order"))
                 .then_some(false)
         };
-        if splat.lacks_addresses == Some(false) && splat.request.order.is_none() {
+        if splat.vmalloc.lacks_addresses == Some(false) && splat.request.order.is_none() {
             splat.request.order = Some(0);
         }
         return Some(splat);
@@ -81,8 +81,23 @@ fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> O
     let (before, rest) = keys.iter().find_map(|key| text.split_once(key))?;
     let mut splat = with_request(Kind::Vmalloc, (before, ""));
     splat.bytes = digits(rest.trim_start()).map(|(bytes, _)| bytes);
-    splat.lacks_addresses = Some(true);
+    splat.vmalloc.lacks_addresses = Some(true);
+    splat.vmalloc.has_range = true;
+    splat.vmalloc.is_for_modules = range(rest).is_some_and(is_of_modules);
     Some(splat)
+}
+
+/// Reads `Address range restricted to 0xf0800000 - 0xff800000`.
+fn range(text: &str) -> Option<(u64, u64)> {
+    let (first, last) = field(text, "restricted to")?.split_once('-')?;
+    let address = |text: &str| u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
+    address(first).zip(address(last))
+}
+
+/// Returns true for a range of addresses of a 64-bit kernel of at most 4 GiB: vmalloc's own has terabytes, that of modules must
+/// be near to the kernel's code.
+fn is_of_modules((first, last): (u64, u64)) -> bool {
+    first > u64::from(u32::MAX) && last.checked_sub(first).is_some_and(|size| size <= 1 << 32)
 }
 
 fn contiguous(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
@@ -93,6 +108,7 @@ fn contiguous(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
     }
     let mut splat = new(Kind::Cma);
     splat.cma.pages = number(text, "req-size:");
+    splat.cma.is_named = is_cma;
     splat.cma.errno = if is_busy {
         Some(16)
     } else {
@@ -121,6 +137,14 @@ fn per_cpu(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
     let mut splat = new(Kind::PerCpu);
     splat.bytes = number(rest, "size=");
     splat.may_wait = number(rest, "atomic=").map(|atomic| atomic == 0);
+    splat.per_cpu = [
+        ("reserved chunk", PerCpuReason::ReservedFull),
+        ("no space left", PerCpuReason::NoRoom),
+        ("failed to allocate new chunk", PerCpuReason::NoPages),
+        ("failed to populate", PerCpuReason::NoPages),
+    ]
+    .into_iter()
+    .find_map(|(words, reason)| rest.contains(words).then_some(reason));
     Some(splat)
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum Kind {
     /// `page allocation failure`.
     PageAllocation,
-    /// `page allocation stalls`, of kernels 4.10 to 4.14.
+    /// `page allocation stalls`, of kernels 4.9 to 4.14.
     Stall,
     /// A warning in `mm/page_alloc.c`, such as that of a too large order.
     OrderWarning,

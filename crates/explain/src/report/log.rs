@@ -7,6 +7,7 @@ use memchr::memmem;
 use super::collector::Collector;
 use super::joiner::Joiner;
 use super::kind::Kind;
+use super::release::Release;
 use super::splat::Splat;
 use crate::text::{Line, Lines, ReadStats, Wrapping};
 
@@ -103,6 +104,9 @@ impl Log {
         }
         joiner.finish(|line| collector.take(line, &mut |splat| log.seen_one(splat)));
         collector.finish(&mut |splat| log.seen_one(splat));
+        if let Some(release) = collector.only_release() {
+            log.name_release(release);
+        }
         log.stats = lines.stats();
         Ok(log)
     }
@@ -110,6 +114,13 @@ impl Log {
     /// Returns true if no report was found.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
+    }
+
+    /// Names the kernel of reports that come before the first line that names it.
+    fn name_release(&mut self, release: &Release) {
+        for seen in &mut self.seen {
+            seen.newest.release.get_or_insert_with(|| release.clone());
+        }
     }
 
     fn seen_one(&mut self, splat: Splat) {

@@ -25,6 +25,6 @@ pub(crate) use blocks::{BlockList, Letters};
 pub use kind::Kind;
 pub use log::Log;
 pub(crate) use log::Seen;
-pub(crate) use splat::Splat;
+pub(crate) use splat::{Origin, PerCpuReason, Splat};
 pub(crate) use sums::doubts;
 pub(crate) use zone::ZoneText;

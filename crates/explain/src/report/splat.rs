@@ -18,8 +18,57 @@ use crate::text::{field, kib, number};
 pub(crate) struct CmaFailure {
     /// The number of pages requested.
     pub(crate) pages: Option<u64>,
-    /// The kernel's error: 12 no free range, 16 pages that stay in use.
+    /// The kernel's error: 4 a fatal signal, 12 no free range, 16 pages that stay in use.
     pub(crate) errno: Option<u64>,
+    /// True if the line names CMA: others request ranges, too.
+    pub(crate) is_named: bool,
+}
+
+/// A failure of vmalloc.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct VmallocFailure {
+    /// True if it found no range of addresses, false if its text says that pages were what it lacked.
+    pub(crate) lacks_addresses: Option<bool>,
+    /// True if the kernel also printed which range it searched for addresses.
+    pub(crate) has_range: bool,
+    /// True if the addresses are those of modules.
+    pub(crate) is_for_modules: bool,
+    /// True if more was requested than the machine has.
+    pub(crate) exceeds_machine: bool,
+}
+
+/// Why per-CPU memory was refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PerCpuReason {
+    /// The area for the static variables of modules is full.
+    ReservedFull,
+    /// A request that cannot wait found no room in the chunks.
+    NoRoom,
+    /// No page was free for a new chunk, or for the part of one.
+    NoPages,
+}
+
+/// Where a listing without a request comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Origin {
+    /// The lines before it may have left the log, with the start of an OOM kill.
+    #[default]
+    Unknown,
+    /// The administrator requested it.
+    SysRq,
+    /// An OOM kill is open beside it, which the lines of OOM kills belong to.
+    BesideOom,
+}
+
+/// What is wrong with the lines of a report.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Damage {
+    #[default]
+    None,
+    /// A line stands twice: others are missing.
+    Torn,
+    /// Lines of two reports are mixed.
+    Interleaved,
 }
 
 /// A pool of huge pages that did not become as large as requested.
@@ -43,12 +92,10 @@ pub(crate) struct Splat {
     pub(crate) request: AllocRequest,
     /// Bytes of a request that is not in pages.
     pub(crate) bytes: Option<u64>,
-    /// True if vmalloc found no range of addresses, or if its text says that pages were what it lacked.
-    pub(crate) lacks_addresses: Option<bool>,
-    /// True if more was requested than the machine has.
-    pub(crate) exceeds_machine: bool,
+    pub(crate) vmalloc: VmallocFailure,
     /// Whether a request for per-CPU memory could wait.
     pub(crate) may_wait: Option<bool>,
+    pub(crate) per_cpu: Option<PerCpuReason>,
     /// The function of a warning.
     pub(crate) function: Option<String>,
     pub(crate) cma: CmaFailure,
@@ -60,6 +107,7 @@ pub(crate) struct Splat {
     pub(crate) tasks: TaskList,
     /// The killed task.
     pub(crate) killed: Option<String>,
+    pub(crate) origin: Origin,
     pub(crate) totals: Totals,
     pub(crate) zones: Vec<ZoneText>,
     /// The code that has allocated most.
@@ -74,8 +122,7 @@ pub(crate) struct Splat {
     pub(crate) kernel_stack_kib: u64,
     /// True after the line `Mem-Info:`.
     pub(crate) has_meminfo: bool,
-    /// True if lines of two reports are mixed.
-    pub(crate) is_interleaved: bool,
+    pub(crate) damage: Damage,
 }
 
 /// What became of a line.
@@ -101,9 +148,9 @@ impl Splat {
             release,
             request: AllocRequest::default(),
             bytes: None,
-            lacks_addresses: None,
-            exceeds_machine: false,
+            vmalloc: VmallocFailure::default(),
             may_wait: None,
+            per_cpu: None,
             function: None,
             cma: CmaFailure::default(),
             pool: None,
@@ -111,6 +158,7 @@ impl Splat {
             cgroup: Cgroup::default(),
             tasks: TaskList::default(),
             killed: None,
+            origin: Origin::Unknown,
             totals: Totals::default(),
             zones: Vec::new(),
             top: Vec::new(),
@@ -119,7 +167,7 @@ impl Splat {
             huge_pages_kib: 0,
             kernel_stack_kib: 0,
             has_meminfo: false,
-            is_interleaved: false,
+            damage: Damage::None,
         }
     }
 
@@ -241,6 +289,9 @@ impl Splat {
         if self.kind == Kind::Oom && text.contains("mem_cgroup_out_of_memory+0x") && !text.contains("? ") {
             self.kind = Kind::OomCgroup;
         }
+        let allocates_for_modules =
+            ["module_alloc+0x", "execmem_alloc+0x"].iter().any(|name| text.contains(name));
+        self.vmalloc.is_for_modules |= self.kind == Kind::Vmalloc && allocates_for_modules;
         if self.caller.is_none() {
             self.caller = stack::caller(text).map(str::to_owned);
         }

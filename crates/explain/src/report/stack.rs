@@ -51,7 +51,7 @@ const ALLOCATORS: [&str; 47] = [
     "vmalloc",
 ];
 /// Further ones: those of the OOM killer, of page faults, of DMA, and of per-process policies.
-const FURTHER: [&str; 40] = [
+const FURTHER: [&str; 42] = [
     "__netdev_alloc",
     "netdev_alloc",
     "napi_alloc",
@@ -86,6 +86,8 @@ const FURTHER: [&str; 40] = [
     "pagefault_out",
     "page_frag_alloc",
     "slob_",
+    "pcpu_alloc",
+    "execmem_alloc",
     "page_fault",
     "async_page_fault",
     "do_page_fault",

@@ -1,6 +1,6 @@
 //! Whether a report's numbers agree with each other.
 
-use super::splat::Splat;
+use super::splat::{Damage, Splat};
 use super::zone::ZoneText;
 
 /// The least difference that counts, for zones change while they are printed. Units: KiB.
@@ -9,8 +9,12 @@ const LEAST_DIFFERENCE_KIB: u64 = 2048;
 /// Returns what does not agree in a report: one sentence each.
 pub(crate) fn doubts(splat: &Splat) -> Vec<String> {
     let mut doubts = Vec::new();
-    if splat.is_interleaved {
-        doubts.push("two CPUs printed at once: lines of two reports are mixed".to_owned());
+    match splat.damage {
+        Damage::None => {}
+        Damage::Torn => doubts.push("a line stands twice: lines are missing in between".to_owned()),
+        Damage::Interleaved => {
+            doubts.push("two CPUs printed at once: lines of two reports are mixed".to_owned());
+        }
     }
     for zone in &splat.zones {
         doubts.extend(zone_doubt(zone).map(|doubt| format!("{}: {doubt}", zone.name())));

@@ -3,7 +3,7 @@
 use memchr::memmem::Finder;
 
 /// The words: of the first lines of reports, of lines that reports without a first line start with, and of kernel releases.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 23] = [
     "oom-kill",
     "page allocation",
     "vmalloc",
@@ -23,6 +23,7 @@ const WORDS: [&str; 22] = [
     "em-Info",
     "em-info",
     " free:",
+    "Show Memory",
     "ainted",
     "Linux version",
     "oding: quoted-printable",
