@@ -3,7 +3,7 @@
 use freehold::ZoneType;
 
 use super::size::human;
-use crate::reason::{Class, EINTR, Finding, Judged, Reserve, Rule, Sure, ZoneReason};
+use crate::reason::{Class, EINTR, Finding, Judged, MemoryUse, Reserve, Rule, Sure, Use, ZoneReason};
 use crate::replay::Check;
 use crate::report::{Kind, Origin, PerCpuReason, Splat};
 
@@ -67,13 +67,12 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
         Some(Class::Shortage) if !why.may_wait() || splat.kind == Kind::MemInfo => {
             format!("{raise}, so that requests that cannot wait find free pages")
         }
-        Some(Class::Shortage) if splat.is_exhausted() => {
-            "add memory or swap, or limit what uses most (see Memory and Tasks)".to_owned()
+        // To keep more pages free makes a machine without enough memory kill earlier.
+        Some(Class::Shortage) if splat.kind.is_oom() || is_used_up(why) => memory_action(splat, why),
+        Some(Class::Shortage) => {
+            let writeback = if waits_for_writeback(why) { "; look for slow writeback" } else { "" };
+            format!("lower the load or {raise}{writeback}")
         }
-        Some(Class::Shortage) if splat.totals.page_cache().is_some_and(|pages| pages < 4096) => {
-            "add memory or swap, or end the largest tasks: little page cache is left".to_owned()
-        }
-        Some(Class::Shortage) => format!("lower the load or {raise}; look for slow writeback"),
         Some(Class::NodePolicy) => {
             "widen the cpuset's mems or the memory policy, or move tasks off the node".to_owned()
         }
@@ -132,6 +131,39 @@ fn undecided_action(splat: &Splat, why: &Judged) -> String {
     text.to_owned()
 }
 
+fn is_used_up(why: &Judged) -> bool {
+    why.memory.as_ref().is_some_and(MemoryUse::is_used_up)
+}
+
+fn waits_for_writeback(why: &Judged) -> bool {
+    why.memory.as_ref().is_some_and(MemoryUse::waits_for_writeback)
+}
+
+/// Returns what to do about a machine without enough memory, by the largest use that reclaim cannot free.
+fn memory_action(splat: &Splat, why: &Judged) -> String {
+    if !is_used_up(why) {
+        let writeback = if waits_for_writeback(why) { "; look for slow writeback" } else { "" };
+        return format!("add memory or swap, or limit the largest users{writeback}");
+    }
+    match why.memory.as_ref().and_then(MemoryUse::largest_fixed) {
+        Some(Use::SlabUnreclaimable) => {
+            let cache = splat.slabs.largest().map_or(String::new(), |(cache, _)| format!(" in {cache}"));
+            format!(
+                "find a leak of the kernel{cache} (slabtop, slub_debug=U); more memory only delays the next kill"
+            )
+        }
+        Some(Use::HugePages) => "lower vm.nr_hugepages: pools of huge pages keep memory from all else".to_owned(),
+        Some(Use::Shared) => {
+            "delete files in tmpfs (/dev/shm, /tmp), use less shared memory (databases), or add memory or swap"
+                .to_owned()
+        }
+        Some(Use::Other) => {
+            "look for drivers, balloons of virtual machines or leaks: no counter has most of the memory".to_owned()
+        }
+        _ => "add memory or swap, or limit what uses most (see Memory and Tasks)".to_owned(),
+    }
+}
+
 /// Returns what to do about kinds of reports that do not follow from zones, and about a boost that alone is in the way.
 fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
     let is_cma = splat.kind == Kind::Cma;
@@ -169,7 +201,7 @@ fn action_by_kind(splat: &Splat, why: &Judged) -> Option<String> {
             "harmless: vmalloc tries again with single pages"
         }
         Kind::Oom if splat.request.is_by_hand => "none is needed: find who writes `f` to /proc/sysrq-trigger",
-        _ if !is_cma && !splat.is_exhausted() && why.findings.iter().any(|zone| without_boost(&zone)) => {
+        _ if !is_cma && !why.is_exhausted && why.findings.iter().any(|zone| without_boost(&zone)) => {
             "set vm.watermark_boost_factor to 0: without the temporary boost of the mark the request fits"
         }
         _ => return None,

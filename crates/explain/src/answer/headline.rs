@@ -3,7 +3,7 @@
 use super::numbers::numbers;
 use super::other_kinds;
 use super::size::{kb, name, order_kb};
-use crate::reason::{Class, Finding, Judged, Reserve, ZoneReason};
+use crate::reason::{Class, Finding, Judged, Reserve, Use, ZoneReason};
 use crate::report::{Kind, Splat};
 
 /// Returns the answer in at most two sentences.
@@ -24,15 +24,11 @@ pub(super) fn headline(splat: &Splat, why: &Judged) -> String {
         }
         Some(Class::NodePolicy) => node_policy(splat, why),
         Some(Class::Shortage | Class::Fragmentation) if splat.kind == Kind::Cma => contiguous(splat),
-        Some(Class::Shortage) if splat.is_exhausted() && why.deciding().is_some() => {
-            let zone = why.deciding().map_or(String::new(), |zone| numbers(zone, why));
-            let join = if splat.totals.swap_total_kib == Some(0) {
-                "and there is no swap"
-            } else {
-                "and swap is full"
-            };
-            let cache = super::size::human(splat.totals.page_cache().unwrap_or(0), why);
-            format!("Shortage: memory is used up: {cache} of page cache are left, {join}. {zone}.")
+        Some(Class::Shortage) if why.is_exhausted && why.deciding().is_some() => exhausted(splat, why),
+        Some(Class::Shortage) if splat.kind == Kind::Oom && why.findings.is_empty() => {
+            "Shortage: the whole machine ran out of memory: the kernel names no cgroup and no set of nodes as \
+             the limit."
+                .to_owned()
         }
         Some(class) => match why.deciding() {
             Some(zone) => by_zone(class, zone, why),
@@ -48,6 +44,24 @@ pub(super) fn headline(splat: &Splat, why: &Judged) -> String {
         },
         None => other_kinds::undecided(splat, why),
     }
+}
+
+fn exhausted(splat: &Splat, why: &Judged) -> String {
+    let cache = super::size::human(splat.totals.page_cache().unwrap_or(0), why);
+    let swap = match (splat.totals.swap_free_kib, splat.totals.swap_total_kib) {
+        (_, Some(0)) => "there is no swap".to_owned(),
+        // The last pages of swap are in use for a moment only.
+        (Some(free), Some(total)) if free >= total / 16 => format!("{free} kB of swap are free"),
+        _ => "swap is full".to_owned(),
+    };
+    let largest = why.memory.as_ref().and_then(|memory| Some((memory, memory.largest_fixed()?)));
+    let largest =
+        largest.filter(|(_, of)| !matches!(of, Use::Anonymous)).map_or(String::new(), |(memory, of)| {
+            let by = if of == Use::Other { "" } else { "by " };
+            format!(", {} % of it {by}{}", memory.percent(memory.pages(of)), of.name())
+        });
+    let zone = why.deciding().map_or(String::new(), |zone| numbers(zone, why));
+    format!("Shortage: memory is used up{largest}: {cache} of page cache are left, and {swap}. {zone}.")
 }
 
 /// Returns the name of a class as the start of a sentence.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{advice, headline};
-use crate::reason::{Finding, Judged, Reserve, ZoneReason};
+use crate::reason::{Finding, Judged, MemoryUse, Reserve, ZoneReason};
 use crate::replay::Check;
 use crate::report::{Kind, Seen, Splat};
 
@@ -37,7 +37,9 @@ pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) ->
             "cgroup_limit_kib": splat.cgroup.at_limit().map(|counter| counter.limit),
             "cache": splat.cache,
         },
+        "killed": splat.killed,
         "cgroup": (splat.kind == Kind::OomCgroup).then(|| cgroup(splat)),
+        "memory": why.memory.as_ref().map(memory),
         "time": splat.time,
         "release": splat.release.as_ref().map(ToString::to_string),
         "page_kib": why.page_kib,
@@ -65,6 +67,14 @@ fn cgroup(splat: &Splat) -> Value {
         "limits": limits.collect::<Vec<_>>(),
         "uses": splat.cgroup.uses(),
     })
+}
+
+fn memory(memory: &MemoryUse) -> Value {
+    let uses = memory
+        .uses
+        .iter()
+        .map(|&(of, pages)| json!({ "use": of, "pages": pages, "percent": memory.percent(pages) }));
+    json!({ "pages": memory.ram, "uses": uses.collect::<Vec<_>>() })
 }
 
 fn zone(zone: &Finding) -> Value {

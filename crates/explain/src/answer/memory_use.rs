@@ -1,7 +1,7 @@
-//! What the machine's memory is used for, in shares.
+//! What the memory of the machine or of a cgroup is used for, in sentences.
 
-use crate::reason::Judged;
-use crate::report::Splat;
+use crate::reason::{Judged, MemoryUse, Use};
+use crate::report::{Splat, TaskGroup};
 
 /// The least share that is named. Units: percent.
 const LEAST_PERCENT: u64 = 5;
@@ -10,21 +10,28 @@ const MAX_USES: usize = 4;
 
 /// Returns the tasks with the most resident memory, by name.
 pub(super) fn tasks(splat: &Splat, why: &Judged) -> Option<String> {
-    let largest = splat.tasks.largest(3).into_iter().map(|group| {
-        let size = super::size::human(group.rss, why);
-        if group.count > 1 {
-            format!("{size} in {} tasks {}", group.count, group.name)
-        } else {
-            format!("{size} in {}", group.name)
-        }
-    });
-    let texts: Vec<String> = largest.collect();
+    let ram = why.memory.as_ref().map_or(u64::MAX, |memory| memory.ram);
+    let texts: Vec<String> = splat.tasks.largest(3).iter().map(|group| task_group(group, ram, why)).collect();
     (!texts.is_empty()).then(|| texts.join(", "))
+}
+
+fn task_group(group: &TaskGroup, ram: u64, why: &Judged) -> String {
+    let size = super::size::human(group.rss, why);
+    let TaskGroup { count, name, .. } = group;
+    if *count == 1 {
+        return format!("{size} in {name}");
+    }
+    if group.rss > ram {
+        // Each task's number has all shared memory that the task uses.
+        let largest = super::size::human(group.largest_rss, why);
+        return format!("{count} tasks {name}, the largest {largest} (shared memory counts in each)");
+    }
+    format!("{size} in {count} tasks {name}")
 }
 
 /// Returns the largest uses of the cgroup's or the machine's memory, or `None` if the text does not count them.
 pub(super) fn memory_use(splat: &Splat, why: &Judged) -> Option<String> {
-    cgroup(splat).or_else(|| machine(splat, why))
+    cgroup(splat).or_else(|| machine(why.memory.as_ref()?, why))
 }
 
 fn cgroup(splat: &Splat) -> Option<String> {
@@ -44,31 +51,11 @@ fn cgroup(splat: &Splat) -> Option<String> {
     Some(format!("the cgroup has {}", texts.join(", ")))
 }
 
-fn machine(splat: &Splat, why: &Judged) -> Option<String> {
-    let pages = |name| splat.totals.get(name).unwrap_or(0);
-    let ram = splat.totals.ram_pages?.saturating_sub(splat.totals.reserved_pages.unwrap_or(0));
-    let anon = splat.totals.get("active_anon:")?.saturating_add(splat.totals.get("inactive_anon:")?);
-    let uses = [
-        ("anonymous", anon.saturating_sub(pages("shmem:"))),
-        ("shared memory and tmpfs", pages("shmem:")),
-        ("page cache", splat.totals.page_cache().unwrap_or(0)),
-        ("unevictable", pages("unevictable:")),
-        ("slab that cannot be reclaimed", pages("slab_unreclaimable:")),
-        ("slab that can be reclaimed", pages("slab_reclaimable:")),
-        ("page tables", pages("pagetables:")),
-        ("kernel stacks", splat.kernel_stack_kib / why.page_kib.max(1)),
-        ("huge page pools", splat.huge_pages_kib / why.page_kib.max(1)),
-        ("free", pages("free:").saturating_add(pages("free_pcp:"))),
-    ];
-    let known = uses.iter().fold(0_u64, |sum, (_, pages)| sum.saturating_add(*pages));
-    // Sums that exceed the memory are damaged.
-    let other = ram.checked_sub(known).filter(|_| ram > 0)?;
-    let mut shares: Vec<(&str, u64)> =
-        uses.into_iter().chain([("in no counter (drivers, balloons, leaks)", other)]).collect();
-    shares.sort_by_key(|&(_, pages)| std::cmp::Reverse(pages));
-    let percent = |pages: u64| pages.saturating_mul(100) / ram;
-    let large = shares.iter().filter(|&&(_, pages)| percent(pages) >= LEAST_PERCENT).take(MAX_USES);
-    let texts: Vec<String> = large.map(|&(name, pages)| format!("{} % {name}", percent(pages))).collect();
-    let all = super::size::human(ram, why);
+fn machine(memory: &MemoryUse, why: &Judged) -> Option<String> {
+    let percent = |pages| memory.percent(pages);
+    let large = memory.uses.iter().filter(|&&(_, pages)| percent(pages) >= LEAST_PERCENT).take(MAX_USES);
+    let texts: Vec<String> =
+        large.map(|&(of, pages): &(Use, u64)| format!("{} % {}", percent(pages), of.name())).collect();
+    let all = super::size::human(memory.ram, why);
     (!texts.is_empty()).then(|| format!("{all}, of it {}", texts.join(", ")))
 }

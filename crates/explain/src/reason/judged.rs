@@ -4,6 +4,7 @@ use freehold::{GfpFlags, ZoneType};
 
 use super::class::{Class, Sure, Verdict, by_zones};
 use super::layout::Layout;
+use super::memory::MemoryUse;
 use super::rights::{Rights, Rule};
 use super::zone_reason::{Finding, ZoneReason};
 use crate::report::{Kind, Splat, ZoneText, doubts};
@@ -21,6 +22,10 @@ pub(crate) struct Judged {
     /// A finding for each zone that has memory, in the order of the text.
     pub(crate) findings: Vec<Finding>,
     pub(crate) verdict: Verdict,
+    /// What the machine's memory is used for.
+    pub(crate) memory: Option<MemoryUse>,
+    /// True for an OOM kill of a machine whose memory is used up.
+    pub(crate) is_exhausted: bool,
     /// What does not agree in the text.
     pub(crate) doubts: Vec<String>,
 }
@@ -55,9 +60,18 @@ impl Judged {
         let findings: Vec<Finding> = with_memory.map(judge).collect();
         let doubts = doubts(splat);
         let mut verdict = verdict(splat, &findings, version);
-        if splat.is_exhausted() && verdict.zone.is_some_and(|at| findings[at].is_short_of_highatomic()) {
+        let memory = MemoryUse::of(splat, page_kib);
+        let is_exhausted = splat.kind.is_oom() && memory.as_ref().is_some_and(MemoryUse::is_used_up);
+        let deciding = verdict.zone.map(|at| &findings[at]);
+        if is_exhausted && deciding.is_some_and(Finding::is_short_of_highatomic) {
             // Linux gives this reserve back before it kills, so that it is not what was missing.
             verdict.class = Some(Class::Shortage);
+        } else if is_exhausted
+            && verdict.class.is_none()
+            && deciding.is_some_and(|zone| zone.reason == ZoneReason::Fits)
+        {
+            // A task that ended has freed a little before the kernel printed this.
+            (verdict.class, verdict.sure) = (Some(Class::Shortage), Sure::Likely);
         }
         let lacks_flags = flags.is_none() && verdict.zone.is_some();
         // Zones without memory are in the text, or the text is cut off.
@@ -75,7 +89,7 @@ impl Judged {
         {
             verdict = verdict.at_most_likely();
         }
-        Self { page_kib, order, flags, highest, rights, findings, verdict, doubts }
+        Self { page_kib, order, flags, highest, rights, findings, verdict, memory, is_exhausted, doubts }
     }
 
     /// Returns the zone that the class rests on.
@@ -148,6 +162,11 @@ fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> 
         }
         Kind::Oom if splat.request.gfp.as_ref().is_some_and(|gfp| gfp.number == 0) => Verdict::UNDECIDED,
         _ if splat.request.is_by_hand => Verdict::UNDECIDED,
+        Kind::Oom
+            if findings.is_empty() && splat.is_unconstrained && splat.request.order.unwrap_or(0) == 0 =>
+        {
+            Verdict::new(Class::Shortage, Sure::Likely)
+        }
         Kind::OomNodes => named_nodes(splat, by_zones(findings)),
         Kind::MemInfo => without_request(findings),
         _ => match splat.request.order {

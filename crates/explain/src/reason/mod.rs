@@ -3,10 +3,12 @@
 mod class;
 mod judged;
 mod layout;
+mod memory;
 mod rights;
 mod zone_reason;
 
 pub use class::{Class, Sure};
 pub(crate) use judged::{EINTR, Judged};
+pub(crate) use memory::{MemoryUse, Use};
 pub(crate) use rights::Rule;
 pub(crate) use zone_reason::{Finding, Reserve, ZoneReason};

@@ -7,6 +7,7 @@ use super::kind::Kind;
 use super::place::node_and_zone;
 use super::release::Release;
 use super::request::{AllocRequest, MAX_TASK_BYTES};
+use super::slabs::SlabList;
 use super::stack;
 use super::tasks::TaskList;
 use super::totals::Totals;
@@ -105,8 +106,12 @@ pub(crate) struct Splat {
     pub(crate) cgroup: Cgroup,
     /// All tasks, by name.
     pub(crate) tasks: TaskList,
+    /// The slab caches that cannot be reclaimed.
+    pub(crate) slabs: SlabList,
     /// The killed task.
     pub(crate) killed: Option<String>,
+    /// True if the kernel says that no cgroup and no set of nodes limited the request.
+    pub(crate) is_unconstrained: bool,
     pub(crate) origin: Origin,
     pub(crate) totals: Totals,
     pub(crate) zones: Vec<ZoneText>,
@@ -157,7 +162,9 @@ impl Splat {
             cache: None,
             cgroup: Cgroup::default(),
             tasks: TaskList::default(),
+            slabs: SlabList::default(),
             killed: None,
+            is_unconstrained: false,
             origin: Origin::Unknown,
             totals: Totals::default(),
             zones: Vec::new(),
@@ -174,19 +181,6 @@ impl Splat {
     /// Returns true if the text of the zones' blocks is there, which is among the last of a report.
     pub(crate) fn has_blocks(&self) -> bool {
         self.zones.iter().any(|zone| zone.blocks.is_some())
-    }
-
-    /// Returns true if an OOM kill found neither page cache nor free swap worth mention.
-    pub(crate) fn is_exhausted(&self) -> bool {
-        let totals = &self.totals;
-        let few = (totals.ram_pages.unwrap_or(0) / 64).max(4096);
-        let has_little_cache = totals.page_cache().is_some_and(|pages| pages < few);
-        let is_swap_full = match (totals.swap_free_kib, totals.swap_total_kib) {
-            (_, Some(0)) => true,
-            (Some(free), Some(total)) => free < total / 16,
-            _ => false,
-        };
-        self.kind.is_oom() && has_little_cache && is_swap_full
     }
 
     /// Takes a line behind the header.
@@ -213,7 +207,7 @@ impl Splat {
             zone.lowmem_reserve.get_or_insert(reserve);
             return taken;
         }
-        let found = self.take_cgroup(text) || self.take_rest(text);
+        let found = self.take_kill(text) || self.take_rest(text);
         if found { Taken::Yes } else { Taken::No }
     }
 
@@ -244,10 +238,27 @@ impl Splat {
         Some(Taken::Yes)
     }
 
+    /// Returns true if lines of an OOM kill may belong to the report.
+    fn may_be_oom(&self) -> bool {
+        self.kind.is_oom() || self.kind == Kind::MemInfo && self.origin == Origin::Unknown
+    }
+
+    /// Turns a listing whose start has left the log into the OOM kill that its later lines belong to.
+    fn become_oom(&mut self) {
+        if self.kind == Kind::MemInfo {
+            self.kind = Kind::Oom;
+        }
+    }
+
     /// Takes what the OOM killer says of whom it killed for what limit.
-    fn take_cgroup(&mut self, text: &str) -> bool {
+    fn take_kill(&mut self, text: &str) -> bool {
+        if self.kind == Kind::MemInfo && !self.may_be_oom() {
+            return false;
+        }
         if let Some(constraint) = field(text, "oom-kill:constraint=") {
+            self.become_oom();
             self.request.take_nodes(text);
+            self.is_unconstrained |= constraint.starts_with("CONSTRAINT_NONE");
             if constraint.starts_with("CONSTRAINT_MEMCG") {
                 self.kind = Kind::OomCgroup;
                 self.cgroup.path = field(text, "oom_memcg=").map(|path| until(path, ','));
@@ -271,9 +282,11 @@ impl Splat {
         }
         let killed = ["Killed process", "Kill process"].iter().find_map(|key| field(text, key));
         if let Some(killed) = killed {
+            self.become_oom();
             if text.starts_with("Memory cgroup") {
                 self.kind = Kind::OomCgroup;
             }
+            self.is_unconstrained |= self.kind == Kind::Oom && text.contains("ut of memory: Kill");
             let name = killed.split_once('(').map(|(_, rest)| rest.trim_start_matches('('));
             let name = name.and_then(|rest| rest.split_once(')'));
             self.killed = self.killed.take().or(name.map(|(name, _)| name.chars().take(64).collect()));
@@ -307,7 +320,11 @@ impl Splat {
         if text.contains("+0x") {
             return self.take_stack(text);
         }
-        if self.kind.is_oom() && self.tasks.take(text) {
+        if self.may_be_oom() && self.tasks.take(text) {
+            self.become_oom();
+            return true;
+        }
+        if self.kind.has_zones() && self.slabs.take(text) {
             return true;
         }
         if let Some(allocator) = Allocator::read(text) {
