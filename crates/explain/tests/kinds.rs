@@ -94,7 +94,9 @@ fn other_kinds_are_named() {
 fn nodes_that_a_cpuset_leaves_out_decide() {
     let text = String::from_utf8(bytes("splat-frag-order4")).unwrap();
     let text = text.replace("mems_allowed=0", "mems_allowed=1").replace("order:4", "order:0");
-    assert_eq!(verdict(text.as_bytes()).unwrap().1, Some(Class::NodePolicy));
+    // Only `__GFP_HARDWALL` binds a request to its own cpuset.
+    let user = text.replace("0x40c40(GFP_NOFS|__GFP_COMP)", "0x100cca(GFP_HIGHUSER_MOVABLE)");
+    assert_eq!(verdict(user.as_bytes()).unwrap().1, Some(Class::NodePolicy));
     let large = String::from_utf8(bytes("splat-frag-order4")).unwrap().replace("order:4,", "order:11,");
     assert_eq!(verdict(large.as_bytes()).unwrap(), (Kind::PageAllocation, Some(Class::Size), Sure::Certain));
 }

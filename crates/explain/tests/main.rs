@@ -3,6 +3,7 @@
 mod cgroups;
 mod kinds;
 mod messages;
+mod nodes;
 mod oom;
 mod rules;
 mod shared_cases;

@@ -5,6 +5,61 @@ use freehold_explain::{Class, Kind, Sure};
 use crate::rules::{ORDER_0, ORDER_3, SIZES, explained, report};
 
 #[test]
+fn requests_that_ignore_the_marks_are_short_only_of_all_pages() {
+    let urgent = ORDER_0.replace("0xcc0(GFP_KERNEL)", "0x42a20(GFP_ATOMIC|__GFP_MEMALLOC|__GFP_COMP)");
+    let sizes = SIZES.replace("2048KB", "0KB");
+    let (found, text) = explained(&report(&urgent, &sizes, "0 0 0 0 0 0 0 0 0 0 0"));
+    assert_eq!((found.1, found.2), (Some(Class::Shortage), Sure::Certain));
+    assert!(text.contains("which `__GFP_MEMALLOC` opens, is empty: Normal has 0 kB free"), "{text}");
+    assert!(text.contains("short by 4 kB: 0 kB available, watermark 0 kB (no mark counts"), "{text}");
+    let (_, text) = explained(&report(&urgent, &sizes, "9 0 0 0 0 0 0 0 0 0 0"));
+    assert!(text.contains("Normal: fits"), "{text}");
+}
+
+#[test]
+fn a_small_fragmented_zone_does_not_hide_a_short_one() {
+    let zone = |name, free, min, managed| {
+        format!(
+            "Node 0 {name} free:{free}kB boost:0kB min:{min}kB low:{min}kB high:{min}kB reserved_highatomic:0KB present:{managed}kB managed:{managed}kB free_cma:0kB\nlowmem_reserve[]: 0 0 0\n"
+        )
+    };
+    let blocks = |name: &str, pages| {
+        format!(
+            "Node 0 {name}: {pages}*4kB (UM) 0*8kB 0*16kB 0*32kB 0*64kB 0*128kB 0*256kB 0*512kB 0*1024kB 0*2048kB 0*4096kB = {}kB\n",
+            pages * 4
+        )
+    };
+    let log = |dma32: u64| {
+        format!(
+            "task: {ORDER_3}\nCPU: 0 PID: 1 Comm: task Not tainted 5.15.0 #1\nMem-Info:\n{}{}{}{}",
+            zone("DMA32", 280_000, 2000, dma32),
+            zone("Normal", 8000, 65_000, 63_900_000),
+            blocks("DMA32", 70_000),
+            blocks("Normal", 2000)
+        )
+    };
+    let (found, text) = explained(&log(1_860_000));
+    assert_eq!(found.1, Some(Class::Shortage));
+    assert!(text.starts_with("Shortage: too few pages are free. Normal"), "{text}");
+    assert_eq!(explained(&log(18_600_000)).0.1, Some(Class::Fragmentation));
+}
+
+#[test]
+fn a_report_that_is_cut_before_the_blocks_is_undecided() {
+    let whole = report(ORDER_3, SIZES, "50000(UME) 0 0 0 0 0 0 0 0 0 0");
+    let dma = "Node 0 DMA free:100kB min:40kB low:50kB high:60kB reserved_highatomic:0KB present:15992kB managed:15360kB free_cma:0kB\nlowmem_reserve[]: 0 9000 9000\n";
+    let whole = whole.replace("Mem-Info:\n", &format!("Mem-Info:\n{dma}"));
+    let cut = &whole[..whole.find("Node 0 Normal: ").unwrap()];
+    let (found, text) = explained(cut);
+    assert_eq!((found.1, found.2), (None, Sure::Undecided));
+    assert!(
+        text.starts_with("Undecided: the report is cut off before the free blocks of Normal. It is not short of pages (200000 kB free, watermark 2048 kB)"),
+        "{text}"
+    );
+    assert!(text.contains("paste the rest of the report"), "{text}");
+}
+
+#[test]
 fn a_listing_by_sysrq_is_of_no_failure() {
     let whole = report(ORDER_0, SIZES, "50000(UME) 0 0 0 0 0 0 0 0 0 0");
     let listing = &whole[whole.find("Mem-Info:").unwrap()..];

@@ -133,6 +133,8 @@ Mem-Info:
  free:10000 free_pcp:1 free_cma:0
 Node 0 DMA free:640000kB min:205120kB low:256384kB high:307648kB present:1000000kB managed:1000000kB free_cma:0kB
 lowmem_reserve[]: 0 7908 7908
+Node 0 Normal free:0kB min:104880kB low:131072kB high:157312kB present:32390144kB managed:32389120kB free_cma:0kB
+lowmem_reserve[]: 0 0 0
 ";
     let (found, text) = explained(text);
     assert_eq!(found.1, Some(Class::Shortage));

@@ -1,6 +1,6 @@
 //! What could be reclaimed, what to do, and how far to believe it.
 
-use freehold::ZoneType;
+use freehold::{GfpFlags, ZoneType};
 
 use super::size::human;
 use crate::reason::{Class, EINTR, Finding, Judged, MemoryUse, Reserve, Rule, Sure, Use, ZoneReason};
@@ -73,13 +73,16 @@ pub(super) fn action(splat: &Splat, why: &Judged) -> String {
             let writeback = if waits_for_writeback(why) { "; look for slow writeback" } else { "" };
             format!("lower the load or {raise}{writeback}")
         }
+        Some(Class::NodePolicy) if is_of_one_node(why) => {
+            "free memory on the node of the device or CPU that the caller serves, or let the caller use any node"
+                .to_owned()
+        }
         Some(Class::NodePolicy) => {
             "widen the cpuset's mems or the memory policy, or move tasks off the node".to_owned()
         }
         Some(Class::CgroupLimit) => cgroup_action(splat),
         Some(Class::AddressSpace) if splat.vmalloc.is_for_modules => {
-            "unload modules or build them into the kernel; KASAN and many CPUs make modules need more"
-                .to_owned()
+            "unload modules or build them into the kernel; KASAN and many CPUs make modules need more".to_owned()
         }
         Some(Class::AddressSpace) => {
             "raise vmalloc= (32-bit), or unload what maps large ranges (/proc/vmallocinfo)".to_owned()
@@ -120,6 +123,7 @@ fn fragmentation_action(splat: &Splat) -> String {
 fn undecided_action(splat: &Splat, why: &Judged) -> String {
     let text = match why.deciding() {
         None => "paste the whole report, from the line with `order` to `pages RAM`",
+        Some(zone) if zone.reason == ZoneReason::NoList => "paste the rest of the report, to `pages RAM`",
         Some(_) if splat.kind == Kind::MemInfo => {
             "none for this listing; paste the report of the request that failed, if one did"
         }
@@ -137,6 +141,10 @@ fn is_used_up(why: &Judged) -> bool {
 
 fn waits_for_writeback(why: &Judged) -> bool {
     why.memory.as_ref().is_some_and(MemoryUse::waits_for_writeback)
+}
+
+fn is_of_one_node(why: &Judged) -> bool {
+    why.flags.is_some_and(|flags| flags.contains(GfpFlags::THISNODE))
 }
 
 /// Returns what to do about a machine without enough memory, by the largest use that reclaim cannot free.

@@ -3,7 +3,7 @@
 use super::numbers::numbers;
 use super::other_kinds;
 use super::size::{kb, name, order_kb};
-use crate::reason::{Class, Finding, Judged, Reserve, Use, ZoneReason};
+use crate::reason::{Class, Finding, Judged, Place, Reserve, Unlisted, Use, ZoneReason};
 use crate::report::{Kind, Splat};
 
 /// Returns the answer in at most two sentences.
@@ -74,6 +74,11 @@ fn by_zone(class: Class, zone: &Finding, why: &Judged) -> String {
     let title = title(class);
     let numbers = numbers(zone, why);
     match class {
+        Class::Shortage if zone.ignores_marks => format!(
+            "{title}: even the reserve below the marks, which `__GFP_MEMALLOC` opens, is empty: {} has {} free.",
+            name(zone, why),
+            kb(zone.free, why)
+        ),
         Class::Fragmentation => {
             let largest = match zone.largest {
                 Some(order) => format!("the largest is {}", order_kb(order, why)),
@@ -100,6 +105,7 @@ fn by_zone(class: Class, zone: &Finding, why: &Judged) -> String {
 
 fn lowmem(title: &str, zone: &Finding, why: &Judged) -> String {
     let others: u64 = why.findings.iter().filter(|other| !other.is_allowed()).map(|other| other.free).sum();
+    let others = others.saturating_add(why.unlisted.map_or(0, |unlisted| unlisted.pages));
     let request = why.request_kib().unwrap_or(0);
     let has = if zone.usable > 0 {
         numbers(zone, why)
@@ -201,9 +207,15 @@ fn size(splat: &Splat, why: &Judged) -> String {
 }
 
 fn node_policy(splat: &Splat, why: &Judged) -> String {
+    if why.verdict.zone.is_none() && why.findings.iter().any(|zone| zone.reason == ZoneReason::Fits) {
+        return one_node(why);
+    }
     let sets = [&splat.request.nodemask, &splat.request.mems_allowed];
     let nodes = sets.into_iter().flatten().min_by_key(|set| set.count());
-    let nodes = nodes.map_or("some nodes".to_owned(), |set| format!("nodes {}", set.text()));
+    let nodes = nodes.map_or("some nodes".to_owned(), |set| match set.count() {
+        1 => format!("node {}", set.text()),
+        _ => format!("nodes {}", set.text()),
+    });
     let fits = |zone: &&Finding| zone.reason == ZoneReason::OtherNode && zone.if_allowed == ZoneReason::Fits;
     let other = why.findings.iter().find(fits);
     let other =
@@ -219,8 +231,33 @@ fn node_policy(splat: &Splat, why: &Judged) -> String {
             why.highest.name()
         )
     });
+    let unlisted = match why.unlisted {
+        Some(Unlisted { pages, place: Place::OtherNodes }) if other.is_empty() => {
+            format!(" {} are free on nodes that the kernel does not list.", kb(pages, why))
+        }
+        _ => String::new(),
+    };
     format!(
-        "Node policy: the cpuset or memory policy allows {nodes} alone, and no zone there fits.{other}{high}"
+        "Node policy: the cpuset or memory policy allows {nodes} alone, and no zone there fits.{other}{unlisted}{high}"
+    )
+}
+
+fn one_node(why: &Judged) -> String {
+    let fits = |node| why.findings.iter().any(|zone| zone.node == node && zone.reason == ZoneReason::Fits);
+    let mut nodes: Vec<u32> =
+        why.findings.iter().filter(|zone| zone.is_allowed()).map(|zone| zone.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let named = |is_fit| {
+        let nodes: Vec<String> =
+            nodes.iter().filter(|&&node| fits(node) == is_fit).take(8).map(u32::to_string).collect();
+        (if nodes.len() == 1 { "node " } else { "nodes " }).to_owned() + &nodes.join(",")
+    };
+    format!(
+        "Node policy: the request is for one node alone (`__GFP_THISNODE`), which the text does not name. It would fit on \
+         {}, and not on {}.",
+        named(true),
+        named(false)
     )
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{advice, headline};
-use crate::reason::{Finding, Judged, MemoryUse, Reserve, ZoneReason};
+use crate::reason::{Finding, Judged, MemoryUse, Place, Reserve, ZoneReason};
 use crate::replay::Check;
 use crate::report::{Kind, Seen, Splat};
 
@@ -40,6 +40,11 @@ pub(super) fn json(seen: &[Seen], splat: &Splat, why: &Judged, check: &Check) ->
         "killed": splat.killed,
         "cgroup": (splat.kind == Kind::OomCgroup).then(|| cgroup(splat)),
         "memory": why.memory.as_ref().map(memory),
+        "unlisted_free": why.unlisted.map(|unlisted| unlisted.pages),
+        "unlisted_place": why.unlisted.map(|unlisted| match unlisted.place {
+            Place::HigherZones => "higher_zones",
+            Place::OtherNodes => "other_nodes",
+        }),
         "time": splat.time,
         "release": splat.release.as_ref().map(ToString::to_string),
         "page_kib": why.page_kib,
@@ -82,6 +87,7 @@ fn zone(zone: &Finding) -> Value {
         ZoneReason::HigherZone => ("not_allowed_by_flags", None),
         ZoneReason::OtherNode => ("not_allowed_by_policy", None),
         ZoneReason::Unknown => ("unknown", None),
+        ZoneReason::NoList => ("no_list", None),
         ZoneReason::Fits => ("fits", None),
         ZoneReason::Short { by } => ("short", Some(by)),
         ZoneReason::NoBlock => ("no_block", None),

@@ -1,8 +1,8 @@
 //! The first two lines for kinds of reports that do not follow from zones.
 
 use super::numbers::numbers;
-use super::size::order_kb;
-use crate::reason::{EINTR, Judged};
+use super::size::{kb, name, order_kb};
+use crate::reason::{EINTR, Judged, ZoneReason};
 use crate::report::{Kind, Origin, PerCpuReason, Splat};
 
 /// Returns a slab cache's refusal in one sentence.
@@ -72,6 +72,13 @@ pub(super) fn undecided(splat: &Splat, why: &Judged) -> String {
         _ => {}
     }
     match why.deciding() {
+        Some(zone) if zone.reason == ZoneReason::NoList => format!(
+            "Undecided: the report is cut off before the free blocks of {}. It is not short of pages ({} free, watermark \
+             {}), so probably fragmentation.",
+            name(zone, why),
+            kb(zone.free, why),
+            kb(zone.threshold().max(0) as u64, why)
+        ),
         Some(zone) if splat.kind == Kind::MemInfo => {
             let by = if splat.origin == Origin::SysRq {
                 "the administrator requested this listing (SysRq m)"

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::size::{kb, name, order_kb};
-use crate::reason::{Finding, Judged, Reserve, ZoneReason};
+use crate::reason::{Finding, Judged, Place, Reserve, ZoneReason};
 
 /// Returns at most `most` lines of zones, most important first: the deciding one, then those that the request may use.
 pub(super) fn zone_lines(why: &Judged, most: usize) -> Vec<String> {
@@ -20,6 +20,12 @@ pub(super) fn zone_lines(why: &Judged, most: usize) -> Vec<String> {
         lines.truncate(most - 1);
         lines.push(format!("{} more zones, {allowed} of them allowed: {} free", rest.len(), kb(free, why)));
     }
+    lines.extend(why.unlisted.map(|unlisted| match unlisted.place {
+        Place::HigherZones => {
+            format!("higher zones: not allowed by the flags, not listed ({} free)", kb(unlisted.pages, why))
+        }
+        Place::OtherNodes => format!("other nodes: not listed ({} free)", kb(unlisted.pages, why)),
+    }));
     lines
 }
 
@@ -33,10 +39,18 @@ fn reason(zone: &Finding, why: &Judged) -> String {
             let cma = if zone.all_cma > 0 && zone.all_cma >= zone.free { ", all of them CMA" } else { "" };
             format!("not allowed by the flags ({} free{cma})", kb(zone.free, why))
         }
+        ZoneReason::OtherNode if zone.is_access_unclear => {
+            format!("outside of the cpuset; one that encloses it decides ({} free)", kb(zone.free, why))
+        }
         ZoneReason::OtherNode => {
             format!("not allowed by the cpuset or memory policy ({} free)", kb(zone.free, why))
         }
         ZoneReason::Unknown => "unknown: lines are missing or cut off".to_owned(),
+        ZoneReason::NoList => format!(
+            "enough pages ({}, {}), but its list of free blocks is missing or cut off",
+            available(zone, why),
+            mark(zone, why)
+        ),
         ZoneReason::Fits => {
             let low = zone.low.saturating_add(zone.lowmem_reserve);
             let below = if zone.usable <= low as i64 {
@@ -88,6 +102,9 @@ fn available(zone: &Finding, why: &Judged) -> String {
 fn mark(zone: &Finding, why: &Judged) -> String {
     let kib = |pages: u64| pages.saturating_mul(why.page_kib);
     let total = format!("watermark {}", kb(zone.threshold().max(0) as u64, why));
+    if zone.ignores_marks {
+        return format!("{total} (no mark counts: `__GFP_MEMALLOC`)");
+    }
     let lowered = zone.min < zone.printed_min;
     let boost = match (zone.boost, zone.skipped_boost) {
         (0, 0) => String::new(),

@@ -2,12 +2,13 @@
 
 use freehold::{GfpFlags, ZoneType};
 
-use super::class::{Class, Sure, Verdict, by_zones};
+use super::class::{Class, Scope, Sure, Verdict, by_zones};
 use super::layout::Layout;
 use super::memory::MemoryUse;
 use super::rights::{Rights, Rule};
+use super::unlisted::{Place, Unlisted};
 use super::zone_reason::{Finding, ZoneReason};
-use crate::report::{Kind, Splat, ZoneText, doubts};
+use crate::report::{self, Kind, NodeAccess, Splat, ZoneText};
 
 /// What a report says once it is judged.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct Judged {
     /// A finding for each zone that has memory, in the order of the text.
     pub(crate) findings: Vec<Finding>,
     pub(crate) verdict: Verdict,
+    /// Free memory outside of the zones in the text.
+    pub(crate) unlisted: Option<Unlisted>,
     /// What the machine's memory is used for.
     pub(crate) memory: Option<MemoryUse>,
     /// True for an OOM kill of a machine whose memory is used up.
@@ -49,31 +52,70 @@ impl Judged {
         let judge = |zone| {
             let reserve = layout.reserve(zone, highest);
             let mut found = Finding::new(zone, page_kib, order.unwrap_or(0), rights, reserve);
+            let access = splat.request.access(zone.node, assumed);
             if zone.kind > highest {
                 found.reason = ZoneReason::HigherZone;
-            } else if !splat.request.may_use_node(zone.node) {
+            } else if access != NodeAccess::Open {
                 found.reason = ZoneReason::OtherNode;
+                found.is_access_unclear = access == NodeAccess::Unclear;
             }
             found
         };
         let with_memory = splat.zones.iter().filter(|zone| zone.size_kib() > 0 || zone.present_kib.is_none());
         let findings: Vec<Finding> = with_memory.map(judge).collect();
-        let doubts = doubts(splat);
-        let mut verdict = verdict(splat, &findings, version);
+        let unlisted = Unlisted::of(splat, &layout, assumed);
+        let lost = layout.lost_zones(&splat.zones, highest);
+        let mut doubts: Vec<String> = lost
+            .iter()
+            .map(|(node, kind)| format!("node {node} {}: its lines are missing", kind.name()))
+            .collect();
+        doubts.append(&mut report::doubts(splat, unlisted.is_none() && lost.is_empty()));
         let memory = MemoryUse::of(splat, page_kib);
         let is_exhausted = splat.kind.is_oom() && memory.as_ref().is_some_and(MemoryUse::is_used_up);
-        let deciding = verdict.zone.map(|at| &findings[at]);
-        if is_exhausted && deciding.is_some_and(Finding::is_short_of_highatomic) {
+        let scope = Scope {
+            is_one_node: assumed.contains(GfpFlags::THISNODE),
+            has_unlisted_higher: unlisted.is_some_and(|unlisted| unlisted.place == Place::HigherZones),
+        };
+        let verdict = verdict(splat, &findings, scope, version);
+        let mut why = Self {
+            page_kib,
+            order,
+            flags,
+            highest,
+            rights,
+            findings,
+            verdict,
+            unlisted,
+            memory,
+            is_exhausted,
+            doubts,
+        };
+        why.weigh(splat, &lost);
+        why
+    }
+
+    /// Corrects the class by what the zones alone do not say, and lowers the certainty where lines are missing.
+    fn weigh(&mut self, splat: &Splat, lost: &[(u32, ZoneType)]) {
+        let (verdict, highest) = (&mut self.verdict, self.highest);
+        let deciding = verdict.zone.map(|at| &self.findings[at]);
+        if self.is_exhausted && deciding.is_some_and(Finding::is_short_of_highatomic) {
             // Linux gives this reserve back before it kills, so that it is not what was missing.
             verdict.class = Some(Class::Shortage);
-        } else if is_exhausted
+        } else if self.is_exhausted
             && verdict.class.is_none()
             && deciding.is_some_and(|zone| zone.reason == ZoneReason::Fits)
         {
             // A task that ended has freed a little before the kernel printed this.
             (verdict.class, verdict.sure) = (Some(Class::Shortage), Sure::Likely);
         }
-        let lacks_flags = flags.is_none() && verdict.zone.is_some();
+        if deciding.is_some_and(|zone| lost.iter().any(|&(_, kind)| kind > zone.kind)) && !self.is_exhausted {
+            // The request tries higher zones first, and they have most of the memory.
+            *verdict = Verdict::UNDECIDED;
+        }
+        let is_elsewhere = self.unlisted.is_some_and(|unlisted| unlisted.place == Place::OtherNodes);
+        if splat.kind != Kind::OomNodes && is_elsewhere && verdict.class == Some(Class::Shortage) {
+            *verdict = Verdict::new(Class::NodePolicy, Sure::Likely);
+        }
         // Zones without memory are in the text, or the text is cut off.
         let is_empty =
             |zone: &ZoneText| zone.kind <= highest && zone.present_kib.is_some() && zone.size_kib() == 0;
@@ -82,14 +124,13 @@ impl Judged {
             && !splat.zones.iter().any(is_empty);
         // The lists of blocks come last: without one the text is cut off.
         let is_cut = splat.zones.iter().any(|zone| zone.blocks.is_none());
-        if lacks_flags
-            || lacks_zones
-            || is_cut && verdict.zone.is_some()
-            || (!doubts.is_empty() && !findings.is_empty())
-        {
-            verdict = verdict.at_most_likely();
+        let has_doubts = !self.doubts.is_empty() && !self.findings.is_empty();
+        let lacks_flags = self.flags.is_none() && verdict.zone.is_some();
+        // Only a cgroup's limit stands in the text without the request.
+        let lacks_request = self.flags.is_none() && self.order.is_none() && needs_request(splat.kind);
+        if lacks_flags || lacks_zones || lacks_request || is_cut && verdict.zone.is_some() || has_doubts {
+            *verdict = verdict.at_most_likely();
         }
-        Self { page_kib, order, flags, highest, rights, findings, verdict, memory, is_exhausted, doubts }
     }
 
     /// Returns the zone that the class rests on.
@@ -135,7 +176,12 @@ fn page_kib(splat: &Splat) -> u64 {
     [64, 16].into_iter().find(|&size| kib.abs_diff(pages.saturating_mul(size)) < kib / 8).unwrap_or(4)
 }
 
-fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> Verdict {
+/// Returns true if nothing certain can be said of a report without the line that names the request.
+fn needs_request(kind: Kind) -> bool {
+    matches!(kind, Kind::PageAllocation | Kind::Stall | Kind::Oom | Kind::OomNodes | Kind::MemInfo)
+}
+
+fn verdict(splat: &Splat, findings: &[Finding], scope: Scope, version: Option<(u32, u32)>) -> Verdict {
     match splat.kind {
         Kind::OomCgroup => Verdict::new(Class::CgroupLimit, Sure::Certain),
         Kind::Vmalloc if splat.vmalloc.exceeds_machine => Verdict::new(Class::Size, Sure::Certain),
@@ -167,12 +213,12 @@ fn verdict(splat: &Splat, findings: &[Finding], version: Option<(u32, u32)>) -> 
         {
             Verdict::new(Class::Shortage, Sure::Likely)
         }
-        Kind::OomNodes => named_nodes(splat, by_zones(findings)),
-        Kind::MemInfo => without_request(findings),
+        Kind::OomNodes => named_nodes(splat, by_zones(findings, scope)),
+        Kind::MemInfo => without_request(findings, scope),
         _ => match splat.request.order {
             Some(order) if exceeds_zones(splat, order) => Verdict::new(Class::Size, Sure::Certain),
-            Some(_) => by_zones(findings),
-            None => without_request(findings),
+            Some(_) => by_zones(findings, scope),
+            None => without_request(findings, scope),
         },
     }
 }
@@ -184,18 +230,22 @@ fn is_of_cgroup(splat: &Splat) -> bool {
 }
 
 /// Classes an OOM kill for some nodes, whose limit the kernel itself names.
+///
+/// The kernel lists the nodes of that limit alone, so that the zones in the text say nothing of the others.
 fn named_nodes(splat: &Splat, by_zones: Verdict) -> Verdict {
-    let leaves_out = splat.zones.iter().any(|zone| !splat.request.may_use_node(zone.node));
-    if leaves_out || by_zones.class.is_none() || by_zones.zone.is_none() {
-        Verdict::new(Class::NodePolicy, Sure::Certain)
-    } else {
-        by_zones
+    if by_zones.class == Some(Class::Lowmem) && by_zones.zone.is_some() {
+        return by_zones;
     }
+    let has_totals = splat.totals.get("free:").is_some() && splat.has_blocks();
+    let is_closed = by_zones.class == Some(Class::NodePolicy);
+    let is_free_elsewhere = is_closed || !has_totals || report::unlisted_free(splat).is_some();
+    let sure = if is_free_elsewhere { Sure::Certain } else { Sure::Likely };
+    Verdict::new(Class::NodePolicy, sure)
 }
 
 /// Classes a listing by what a request of one page would have met.
-fn without_request(findings: &[Finding]) -> Verdict {
-    let verdict = by_zones(findings).at_most_likely();
+fn without_request(findings: &[Finding], scope: Scope) -> Verdict {
+    let verdict = by_zones(findings, scope).at_most_likely();
     let is_short = matches!(verdict.class, Some(Class::Shortage | Class::Lowmem));
     let has_fit = findings.iter().any(|found| found.if_allowed == ZoneReason::Fits);
     if is_short && !has_fit {

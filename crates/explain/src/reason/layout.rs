@@ -46,6 +46,24 @@ impl Layout {
         if self.0.contains(&highest) { highest } else { ZoneType::Normal }
     }
 
+    /// Returns the zones up to `highest` that have memory by the lists of lower zones of their node, and are not in the text.
+    ///
+    /// A zone keeps pages from requests that could use a higher one in proportion to the memory there, so that its list ascends
+    /// only where a zone has memory.
+    pub(crate) fn lost_zones(&self, zones: &[ZoneText], highest: ZoneType) -> Vec<(u32, ZoneType)> {
+        let mut lost = Vec::new();
+        for (zone, list) in zones.iter().filter_map(|zone| Some((zone, zone.lowmem_reserve.as_ref()?))) {
+            let ascents = list.windows(2).zip(self.0.iter().skip(1));
+            for (_, &kind) in ascents.filter(|(pages, _)| pages[1] > pages[0]) {
+                let is_there = zones.iter().any(|other| other.node == zone.node && other.kind == kind);
+                if kind > zone.kind && kind <= highest && !is_there && !lost.contains(&(zone.node, kind)) {
+                    lost.push((zone.node, kind));
+                }
+            }
+        }
+        lost
+    }
+
     /// Returns what a zone keeps from requests that could use the zone `highest`. Units: pages.
     pub(crate) fn reserve(&self, zone: &ZoneText, highest: ZoneType) -> Option<u64> {
         if zone.lowmem_reserve.is_none() && zone.kind >= highest {

@@ -35,6 +35,8 @@ pub(crate) enum ZoneReason {
     OtherNode,
     /// The text lacks what decides.
     Unknown,
+    /// Enough pages above the mark, but the list of free blocks is missing or cut off.
+    NoList,
     /// The zone could answer by these numbers.
     Fits,
     /// Too few pages above the mark.
@@ -53,6 +55,10 @@ pub(crate) struct Finding {
     pub(crate) reason: ZoneReason,
     /// The reason if the request could use the zone.
     pub(crate) if_allowed: ZoneReason,
+    /// True if a cpuset leaves the node out that may not bind the request.
+    pub(crate) is_access_unclear: bool,
+    /// True if no mark counts for the request.
+    pub(crate) ignores_marks: bool,
     pub(crate) free: u64,
     pub(crate) low: u64,
     /// The min mark as printed.
@@ -110,6 +116,8 @@ impl Finding {
             kind: zone.kind,
             reason: ZoneReason::Unknown,
             if_allowed: ZoneReason::Unknown,
+            is_access_unclear: false,
+            ignores_marks: rights.ignores_marks,
             free: pages(zone.free_kib),
             low: pages(zone.low_kib),
             printed_min: pages(zone.min_kib),
@@ -121,8 +129,9 @@ impl Finding {
             cma: if rights.cma { 0 } else { cma },
             all_cma: cma,
             highatomic: if rights.leaves_highatomic { highatomic } else { 0 },
-            // A hundredth of the zone, and the last pageblock, which is of 4 MiB at most with pages of 4 KiB.
-            hidden_highatomic: (rights.leaves_highatomic && is_hidden).then_some(size / 100 + 1024),
+            // A hundredth of the zone, and the last pageblock, which is at most a block of the largest order.
+            hidden_highatomic: (rights.leaves_highatomic && is_hidden)
+                .then_some(size / 100 + largest_block(zone)),
             size,
             in_closed_blocks: zone
                 .blocks
@@ -134,6 +143,9 @@ impl Finding {
                 .and_then(|blocks| blocks.largest(|letters| rights.may_use(letters))),
             fragmentation_index: zone.blocks.as_ref().and_then(|blocks| blocks.fragmentation_index(order)),
         };
+        if rights.ignores_marks {
+            (found.min, found.lowmem_reserve, found.boost) = (0, 0, 0);
+        }
         found.usable = found.free as i64 - Self::own_pages(order) - (found.cma + found.highatomic) as i64;
         found.if_allowed = found.judge(zone, order, rights, lowmem_reserve.is_some());
         found.reason = found.if_allowed;
@@ -184,7 +196,7 @@ impl Finding {
         }
         let threshold = self.threshold();
         let (cma, highatomic) = (self.cma as i64, self.highatomic as i64);
-        if self.usable <= threshold && !rights.ignores_marks {
+        if self.usable <= threshold {
             let in_reserve = [(cma, Reserve::Cma), (highatomic, Reserve::HighAtomic)];
             // With the reserve there must be a block, too.
             let any = zone
@@ -205,7 +217,7 @@ impl Finding {
         let has_block = self.largest.is_some_and(|largest| largest >= order);
         let Some(blocks) = zone.blocks.as_ref().filter(|blocks| blocks.is_whole()) else {
             let is_clear = has_block && rights.rule > Rule::ByOrder;
-            return if is_clear { ZoneReason::Fits } else { ZoneReason::Unknown };
+            return if is_clear { ZoneReason::Fits } else { ZoneReason::NoList };
         };
         if rights.rule == Rule::ByOrder && !self.has_enough_by_order(blocks, order) {
             return ZoneReason::NoBlock;
@@ -233,4 +245,10 @@ impl Finding {
             left > mark
         })
     }
+}
+
+/// Returns the pages of a block of the largest order, which is the last of the list of blocks.
+fn largest_block(zone: &ZoneText) -> u64 {
+    let rows = zone.blocks.as_ref().map_or(1, |blocks| blocks.rows.len());
+    1 << rows.saturating_sub(1).min(40)
 }

@@ -4,7 +4,7 @@ use freehold::{Era, GfpFlags, Order};
 use serde::Serialize;
 
 use super::zone::{EngineZone, Marks};
-use crate::reason::{Finding, Judged, Reserve, ZoneReason};
+use crate::reason::{Class, Finding, Judged, Reserve, ZoneReason};
 use crate::report::{Kind, Splat, ZoneText};
 
 /// What the engine says of a judged report.
@@ -89,6 +89,9 @@ fn era(splat: &Splat, why: &Judged) -> Result<Era, &'static str> {
     }
     if why.rights.ignores_marks {
         return Err("the request ignores all marks");
+    }
+    if why.verdict.class == Some(Class::NodePolicy) {
+        return Err("it has no nodes that a policy excludes");
     }
     Ok(match release.version {
         version if version < (6, 12) => Era::Linux6_1,

@@ -1,5 +1,7 @@
 //! The request that failed.
 
+use freehold::GfpFlags;
+
 use super::gfp::GfpText;
 use super::node_set::NodeSet;
 use crate::text::{digits, field};
@@ -13,12 +15,25 @@ pub(crate) struct AllocRequest {
     pub(crate) order: Option<u8>,
     /// True for `order=-1`, which the OOM killer has from the administrator.
     pub(crate) is_by_hand: bool,
+    /// True if an interrupt made the request.
+    pub(crate) is_in_interrupt: bool,
     /// The flags.
     pub(crate) gfp: Option<GfpText>,
     /// The nodes of the memory policy.
     pub(crate) nodemask: Option<NodeSet>,
     /// The nodes of the cpuset.
     pub(crate) mems_allowed: Option<NodeSet>,
+}
+
+/// Whether a request may use the memory of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NodeAccess {
+    /// Neither the memory policy nor the cpuset excludes the node.
+    Open,
+    /// The cpuset leaves the node out, and one that the text does not name decides.
+    Unclear,
+    /// The memory policy or the cpuset excludes the node.
+    Closed,
 }
 
 /// The longest name of a task. Units: bytes.
@@ -36,6 +51,8 @@ impl AllocRequest {
         let mut request = Self {
             // What is longer is no name of a task but a prefix of the log that is not known.
             task: (!task.is_empty() && task.len() <= MAX_TASK_BYTES).then(|| task.to_owned()),
+            // The idle task allocates nothing itself.
+            is_in_interrupt: task.starts_with("swapper"),
             order: ["order:", "order=", "page order"].iter().find_map(|key| order(text, key)),
             is_by_hand: field(text, "order=-1").is_some(),
             ..Self::default()
@@ -56,10 +73,36 @@ impl AllocRequest {
         found
     }
 
-    /// Returns true if the request may use memory of a node.
-    pub(crate) fn may_use_node(&self, node: u32) -> bool {
-        let sets = [&self.nodemask, &self.mems_allowed];
-        sets.into_iter().flatten().all(|set| set.contains(node))
+    /// Returns whether the request may use the memory of a node. `flags` are the request's.
+    ///
+    /// A cpuset does not bind interrupts and requests that cannot wait. It binds requests with `__GFP_HARDWALL`. For the
+    /// others, the nearest enclosing hardwalled cpuset decides.
+    ///
+    /// Linux counterpart: `cpuset_node_allowed`.
+    pub(crate) fn access(&self, node: u32, flags: GfpFlags) -> NodeAccess {
+        let leaves_out = |set: &Option<NodeSet>| set.as_ref().is_some_and(|set| !set.contains(node));
+        if leaves_out(&self.nodemask) {
+            NodeAccess::Closed
+        } else if !self.is_bound_by_cpuset(flags) || !leaves_out(&self.mems_allowed) {
+            NodeAccess::Open
+        } else if flags.contains(GfpFlags::HARDWALL) {
+            NodeAccess::Closed
+        } else {
+            NodeAccess::Unclear
+        }
+    }
+
+    /// Returns true if a cpuset may bind a request with these flags.
+    fn is_bound_by_cpuset(&self, flags: GfpFlags) -> bool {
+        !self.is_in_interrupt && flags.contains(GfpFlags::DIRECT_RECLAIM)
+    }
+
+    /// Returns true if the kernel lists only the nodes that the text names.
+    ///
+    /// Linux counterpart: `SHOW_MEM_FILTER_NODES`.
+    pub(crate) fn hides_nodes(&self, flags: GfpFlags) -> bool {
+        let names_nodes = self.nodemask.is_some() || self.mems_allowed.is_some();
+        names_nodes && self.is_bound_by_cpuset(flags)
     }
 }
 

@@ -317,6 +317,8 @@ impl Splat {
             self.request.task = self.request.task.take().or_else(|| comm(text));
             return true;
         }
+        // The innermost part of a stack comes first.
+        self.request.is_in_interrupt |= self.caller.is_none() && text.starts_with("<IRQ>");
         if text.contains("+0x") {
             return self.take_stack(text);
         }

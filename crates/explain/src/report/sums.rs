@@ -6,8 +6,8 @@ use super::zone::ZoneText;
 /// The least difference that counts, for zones change while they are printed. Units: KiB.
 const LEAST_DIFFERENCE_KIB: u64 = 2048;
 
-/// Returns what does not agree in a report: one sentence each.
-pub(crate) fn doubts(splat: &Splat) -> Vec<String> {
+/// Returns what does not agree in a report: one sentence each. `expects_all` is false if the kernel has left zones out.
+pub(crate) fn doubts(splat: &Splat, expects_all: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     match splat.damage {
         Damage::None => {}
@@ -19,7 +19,7 @@ pub(crate) fn doubts(splat: &Splat) -> Vec<String> {
     for zone in &splat.zones {
         doubts.extend(zone_doubt(zone).map(|doubt| format!("{}: {doubt}", zone.name())));
     }
-    doubts.extend(total_doubt(splat));
+    doubts.extend(total_doubt(splat, expects_all));
     let entries = splat.zones.iter().filter_map(|zone| zone.lowmem_reserve.as_ref().map(Vec::len));
     if entries.clone().min() != entries.max() {
         doubts.push("the zones' lowmem_reserve lists differ in length".to_owned());
@@ -58,16 +58,29 @@ fn zone_doubt(zone: &ZoneText) -> Option<String> {
     (!(ascends(&marks) && sizes && cma)).then(|| "its numbers contradict each other".to_owned())
 }
 
-/// Compares the zones' free pages with the sum that was printed for all of them.
-fn total_doubt(splat: &Splat) -> Option<String> {
+/// Returns the free pages of the zones in the text and of the machine, where they differ.
+fn unequal_free(splat: &Splat) -> Option<(u64, u64)> {
     let total = splat.totals.get("free:")?;
     let page_kib = splat.zones.iter().find_map(|zone| zone.blocks.as_ref())?.page_kib;
     let sum =
         splat.zones.iter().filter_map(|zone| zone.free_kib).fold(0, u64::saturating_add) / page_kib.max(1);
-    let differs = differs(total.saturating_mul(page_kib), sum.saturating_mul(page_kib));
-    differs.then(|| {
-        format!("the zones in the text have {sum} free pages, the machine had {total}: zones are missing")
-    })
+    differs(total.saturating_mul(page_kib), sum.saturating_mul(page_kib)).then_some((sum, total))
+}
+
+/// Returns the free pages that the machine had outside of the zones in the text, or `None` if these are all.
+pub(crate) fn unlisted_free(splat: &Splat) -> Option<u64> {
+    let (sum, total) = unequal_free(splat)?;
+    total.checked_sub(sum)
+}
+
+/// Compares the zones' free pages with the sum that was printed for all of them.
+fn total_doubt(splat: &Splat, expects_all: bool) -> Option<String> {
+    let (sum, total) = unequal_free(splat)?;
+    if total > sum && !expects_all {
+        return None;
+    }
+    let end = if total > sum { "zones are missing" } else { "a zone's number is wrong" };
+    Some(format!("the zones in the text have {sum} free pages, the machine had {total}: {end}"))
 }
 
 /// Returns true if numbers differ by more than a sixteenth, which is more than what changes while they are printed.
