@@ -174,6 +174,8 @@ fn sentences_about_reports_are_none() {
         "The one with invoked oom-killer: gfp_mask= was not there either.\n",
         "A page allocation failure. order:4, can that be?\n",
         "mkfs invoked oom-killer: why?\n",
+        "Is vmalloc error: exceeds total pages one of these?\n",
+        "Then came vmap allocation for size and PFNs busy.\n",
         "+\tpr_warn(\"vmap allocation for size %lu failed: use vmalloc=<size> to increase size\\n\",\n",
         "\"vmalloc error: size %lu, exceeds total pages\",\n",
         "pr_err(\"%s: %s: alloc failed, req-size: %zu pages, ret: %d\\n\",\n",

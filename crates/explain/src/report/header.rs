@@ -63,7 +63,7 @@ fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> O
         let rest = parts.1;
         let sized = || digits(rest.trim_start_matches([':', ' '])).map(|(bytes, _)| bytes);
         let of_bytes = number(rest, "of").filter(|_| rest.contains("bytes"));
-        splat.bytes = number(rest, "size").or(of_bytes).or_else(sized);
+        splat.bytes = Some(number(rest, "size").or(of_bytes).or_else(sized)?);
         splat.vmalloc.exceeds_machine = rest.contains("exceeds total pages");
         let has_pages = ["allocate pages", "allocation failure", "allocated page array"];
         splat.vmalloc.lacks_addresses = if rest.contains("vm_struct allocation failed") {
@@ -80,7 +80,7 @@ fn vmalloc(text: &str, with_request: &impl Fn(Kind, (&str, &str)) -> Splat) -> O
     let keys = ["vmap allocation for size", "vmalloc_node_range for size"];
     let (before, rest) = keys.iter().find_map(|key| text.split_once(key))?;
     let mut splat = with_request(Kind::Vmalloc, (before, ""));
-    splat.bytes = digits(rest.trim_start()).map(|(bytes, _)| bytes);
+    splat.bytes = Some(digits(rest.trim_start())?.0);
     splat.vmalloc.lacks_addresses = Some(true);
     splat.vmalloc.has_range = true;
     splat.vmalloc.is_for_modules = range(rest).is_some_and(is_of_modules);
@@ -102,13 +102,15 @@ fn is_of_modules((first, last): (u64, u64)) -> bool {
 
 fn contiguous(text: &str, new: &impl Fn(Kind) -> Splat) -> Option<Splat> {
     let is_cma = text.contains("alloc failed, req-size:");
-    let is_busy = text.contains("PFNs busy") || text.contains("is busy, retrying");
+    let is_range = |before: &str| before.is_empty() || before.trim_end().ends_with(')');
+    let names_range = text.split_once("PFNs busy").is_some_and(|(before, _)| is_range(before));
+    let is_busy = names_range || text.contains("is busy, retrying");
     if !is_cma && !is_busy {
         return None;
     }
     let mut splat = new(Kind::Cma);
     splat.cma.pages = number(text, "req-size:");
-    splat.cma.is_named = is_cma;
+    splat.cma.is_named = is_cma || text.contains("cma");
     splat.cma.errno = if is_busy {
         Some(16)
     } else {
