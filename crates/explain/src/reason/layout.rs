@@ -29,12 +29,14 @@ impl Layout {
         };
         let with_movable =
             OPTIONAL.iter().flat_map(|optional| [types(optional, false), types(optional, true)]);
-        let mut with_movable = with_movable.filter(|kinds| keeps_nothing_below(kinds, zones));
+        let with_movable = with_movable.filter(|kinds| keeps_nothing_below(kinds, zones) && fits(kinds));
+        // A zone alone in a text is more often the only one than what is left of a cut text.
+        let lost = |kinds: &Vec<ZoneType>| Self(kinds.clone()).lost_zones(zones, ZoneType::Normal).len();
         // Until 2.6.8 zones also kept pages from requests for themselves.
         let mut old = OPTIONAL.iter().map(|optional| {
             types(optional, false).into_iter().filter(|&kind| kind != ZoneType::Movable).collect()
         });
-        let found = with_movable.find(fits).or_else(|| old.find(fits));
+        let found = with_movable.min_by_key(lost).or_else(|| old.find(fits));
         Self(found.unwrap_or_else(|| ZoneType::ALL.to_vec()))
     }
 
@@ -110,6 +112,12 @@ mod tests {
         assert_eq!(Layout::of(&arm).0, [Dma, Normal, HighMem, Movable]);
         assert_eq!(Layout::of(&arm).reserve(&arm[0], Normal), Some(0));
         assert_eq!(Layout::of(&[zone(Dma32, &[0, 0, 0])]).0, [Dma32, Normal, Movable]);
+        let powerpc = [zone(Dma, &[0, 0, 1280, 1280])];
+        assert_eq!(
+            Layout::of(&powerpc).0,
+            [Dma, Normal, HighMem, Movable],
+            "Linux lists no HighMem since 6.1"
+        );
         let old = [zone(Dma, &[0, 240, 240]), zone(Normal, &[0, 0, 0]), zone(HighMem, &[0, 0, 0])];
         assert_eq!(Layout::of(&old).0, [Dma, Normal, HighMem]);
         let older = [zone(Dma, &[8, 476, 540]), zone(Normal, &[0, 468, 532]), zone(HighMem, &[0, 0, 64])];
