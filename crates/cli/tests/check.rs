@@ -406,8 +406,8 @@ fn needs_of_a_monitor_are_those_of_the_machine() {
     for (words, expected) in [
         ("--need 2M=8 --need 2M=9", "--need names 2M twice"),
         ("--need 3M=1", "3 MiB is no power of two"),
-        ("--need 2M:9", "write SIZE=BLOCKS, such as 2M=500; a size is"),
-        ("--need 2Q=9", "write SIZE=BLOCKS, such as 2M=500; SIZE is"),
+        ("--need 2M:9", "write SIZE=BLOCKS, such as 2M=500: a size above 0 with a unit"),
+        ("--need 2Q=9", "write SIZE=BLOCKS, such as 2M=500: a size above 0 with a unit"),
     ] {
         snapshot(words).fails(64, &[expected]);
     }

@@ -59,7 +59,7 @@ impl FromStr for Need {
     fn from_str(text: &str) -> Result<Self, String> {
         if let Some((size, blocks)) = text.split_once('=') {
             let size = parse_block_size(size)
-                .map_err(|error| format!("write SIZE=BLOCKS, such as 2M=500; SIZE is {error}"))?;
+                .map_err(|error| format!("write SIZE=BLOCKS, such as 2M=500: {error}"))?;
             return Ok(Self { size: Some(size), blocks: parse_blocks(blocks)? });
         }
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -71,8 +71,8 @@ impl FromStr for Need {
                     .to_owned(),
             );
         }
-        let size = parse_block_size(text)
-            .map_err(|error| format!("write SIZE=BLOCKS, such as 2M=500; a size is {error}"))?;
+        let size =
+            parse_block_size(text).map_err(|error| format!("write SIZE=BLOCKS, such as 2M=500: {error}"))?;
         Ok(Self { size: Some(size), blocks: 1 })
     }
 }

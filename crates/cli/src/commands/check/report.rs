@@ -102,7 +102,7 @@ pub(super) fn with_perfdata(text: &str, verdict: &Verdict) -> String {
         vec![format!("needed={}", verdict.request.blocks), format!("free={}", verdict.supply.now)];
     if let Some(forecast) = &verdict.forecast {
         values.push(format!("expected={}", forecast.at_50));
-        values.push(format!("probability={};;;0;1", forecast.probability));
+        values.push(format!("probability={:.3};;;0;1", forecast.probability));
     }
     format!("{first} | {}\n{rest}", values.join(" "))
 }
