@@ -124,7 +124,15 @@ fn clients_that_do_not_read_cost_nothing_that_grows() {
     is_well(&server);
 }
 
+/// Both wait for their time limits, so they wait at once.
 #[test]
+fn clients_that_never_finish_are_disconnected() {
+    std::thread::scope(|scope| {
+        scope.spawn(stalled_client_is_disconnected);
+        scope.spawn(slow_request_heads_time_out);
+    });
+}
+
 fn stalled_client_is_disconnected() {
     let machine = Machine::new();
     let server = Server::start(&machine);
@@ -203,7 +211,6 @@ fn an_endless_body_is_not_read() {
     is_well(&server);
 }
 
-#[test]
 fn slow_request_heads_time_out() {
     let machine = Machine::new();
     let server = Server::start(&machine);
