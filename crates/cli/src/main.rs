@@ -29,6 +29,8 @@ fn main() -> ExitCode {
     };
     let done = match cli.command {
         Command::Check(args) => return commands::check::run(&args),
+        Command::Demand(args) => commands::demand::run(&args),
+        Command::Rehearse(args) => return commands::rehearse::run(&args),
         Command::Repair(args) => return commands::repair::run(&args),
         Command::KernelWrite(args) => return commands::repair::kernel_write(&args),
         Command::GiveBack(args) => return commands::give_back::run(&args),

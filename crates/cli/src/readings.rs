@@ -20,7 +20,8 @@ use freehold_linux::sensor::{
     BpfError, BpfSensor, Choice, FreeBlocks, Ration, Sensor, Source, ZoneFreeBlocks, open_bpf, open_per_cpu,
 };
 use freehold_monitor::verdict::{
-    BlockRequest, Evidence, Mobility, Names, RangeRules, SlabShare, Supply, Verdict, judge,
+    BlockRequest, Evidence, LaunchRequest, Mobility, Names, RangeRules, Rehearsal, SlabShare, Supply,
+    Verdict, judge, rehearse,
 };
 use freehold_trace::{KernelTypes, ZoneSnapshot};
 
@@ -187,6 +188,15 @@ impl Readings {
 
     /// Judges the readings. `compacting_cpu` is the CPU that will compact, where that is known.
     pub(super) fn judge(&self, request: &BlockRequest, compacting_cpu: Option<u32>) -> Verdict {
+        self.with_evidence(compacting_cpu, |evidence| judge(evidence, request))
+    }
+
+    /// Judges whether the machine serves all requests of a launch.
+    pub(super) fn rehearse(&self, launch: &[LaunchRequest]) -> Rehearsal {
+        self.with_evidence(None, |evidence| rehearse(evidence, launch))
+    }
+
+    fn with_evidence<T>(&self, compacting_cpu: Option<u32>, then: impl FnOnce(&Evidence<'_>) -> T) -> T {
         let slab_of = |pfn: u64| self.slabs.get(&pfn).cloned().unwrap_or_default();
         let evidence = Evidence {
             zones: &self.zones,
@@ -201,7 +211,7 @@ impl Readings {
             slab_of: if self.slabs.is_empty() { None } else { Some(&slab_of) },
             missing: &self.missing,
         };
-        judge(&evidence, request)
+        then(&evidence)
     }
 }
 

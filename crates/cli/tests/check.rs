@@ -13,7 +13,7 @@ fn kernel(name: &str) -> String {
 }
 
 /// A machine of eight pageblocks of 2 MiB, each filled with one kind of page.
-fn machine(flags: [u64; 8]) -> tempfile::TempDir {
+pub(super) fn machine(flags: [u64; 8]) -> tempfile::TempDir {
     let root = folder();
     let proc = root.path().join("proc");
     let huge = root.path().join("sys/kernel/mm/transparent_hugepage");
@@ -40,11 +40,11 @@ fn machine(flags: [u64; 8]) -> tempfile::TempDir {
     root
 }
 
-const ANON: u64 = 1 << 5 | 1 << 12 | 1 << 14;
-const CACHE: u64 = 1 << 5;
-const SLAB: u64 = 1 << 7;
+pub(super) const ANON: u64 = 1 << 5 | 1 << 12 | 1 << 14;
+pub(super) const CACHE: u64 = 1 << 5;
+pub(super) const SLAB: u64 = 1 << 7;
 
-fn check(root: &Path, words: &str) -> common::Ran {
+pub(super) fn check(root: &Path, words: &str) -> common::Ran {
     let mut command = freehold(["check", "--root"]);
     command.arg(root).args(words.split_ascii_whitespace());
     finish(command)

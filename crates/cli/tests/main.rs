@@ -24,6 +24,7 @@ mod predict;
 mod readme;
 mod recorded_roots;
 mod refused_files;
+mod rehearse;
 mod repair;
 mod replay;
 mod report;

@@ -10,6 +10,7 @@ use super::analyze::{self, Analyze};
 use super::blame::Blame;
 use super::check::{Check, GiveBack};
 use super::compare::Compare;
+use super::demand::{self, Demand};
 use super::diff::{self, Diff};
 use super::explain::{self, Explain};
 use super::fallbacks::{self, Fallbacks};
@@ -20,6 +21,7 @@ use super::monitor::{Serve, Snapshot, Top, Watch};
 use super::new_rule::{self, NewRule};
 use super::predict::{self, Predict};
 use super::record::Record;
+use super::rehearse::{self, Rehearse};
 use super::repair::{self, KernelWrite, Repair};
 use super::replay::Replay;
 use super::sweep::{self, Sweep};
@@ -61,6 +63,12 @@ pub(crate) enum Command {
     Import(Import),
     /// Check whether blocks of a size are available now, after compaction, or not.
     Check(Check),
+    /// Print the requests of a trace for `rehearse`.
+    #[command(long_about = demand::LONG_ABOUT)]
+    Demand(Demand),
+    /// Say whether a launch starts, from the list of its requests.
+    #[command(long_about = rehearse::LONG_ABOUT)]
+    Rehearse(Rehearse),
     /// Show which unmovable pages keep blocks from becoming free (needs root).
     Blame(Blame),
     /// Show what changed between two snapshots of free memory.
@@ -116,7 +124,7 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     // What is wrong may be a file's name.
     let text = error.render().to_string();
     let command = std::env::args_os().nth(1).unwrap_or_default();
-    let is_check = command == "check";
+    let is_check = command == "check" || command == "rehearse";
     let is_plugin = is_check || command == "repair";
     // A monitoring system reads the first line of standard output.
     let text = if is_check { text.replacen("error: ", "UNKNOWN: ", 1) } else { text };

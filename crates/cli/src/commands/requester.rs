@@ -59,7 +59,7 @@ fn largest_order(root: &Path) -> Result<u8, Failure> {
 fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester, Failure> {
     let pools = pool_sizes(root);
     let has_pool = pools.contains(&block_bytes);
-    let huge = setting(root, "hpage_pmd_size").and_then(|bytes| bytes.parse::<u64>().ok());
+    let huge = huge_page_bytes(root);
     match by {
         Some(By::Repair) => Ok(Requester::Repair),
         Some(By::Atomic) => Ok(Requester::Atomic),
@@ -81,6 +81,11 @@ fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester,
         None if huge == Some(block_bytes) => Ok(faults(root)),
         Some(By::Alloc) | None => Ok(Requester::Alloc),
     }
+}
+
+/// Returns the size of a transparent huge page.
+pub(super) fn huge_page_bytes(root: &Path) -> Option<u64> {
+    setting(root, "hpage_pmd_size")?.parse().ok()
 }
 
 /// Returns how page faults request huge pages in memory that wants them.

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use freehold_trace::{TraceError, TraceReader};
+use freehold_trace::{Event, Snapshot, TraceError, TraceReader};
 
 use super::analyzer::Analyzer;
 use super::findings::Analysis;
@@ -16,21 +16,33 @@ use crate::loaded::{note_if_cut_short, without_holes};
 /// The errors of `open` and of the reader, and a snapshot that describes no machine.
 pub fn analyze<R: Read, E: From<TraceError>>(
     name: &str,
+    open: impl FnMut() -> Result<TraceReader<R>, E>,
+    note: impl FnMut(&str),
+    failed: impl FnOnce(LabError) -> E,
+) -> Result<Analysis, E> {
+    Ok(read_batches(name, open, note, failed, Analyzer::new, Analyzer::add)?.finish())
+}
+
+/// Makes something of the start of a trace, and adds all events to it.
+pub(super) fn read_batches<R: Read, E: From<TraceError>, Into>(
+    name: &str,
     mut open: impl FnMut() -> Result<TraceReader<R>, E>,
     mut note: impl FnMut(&str),
     failed: impl FnOnce(LabError) -> E,
-) -> Result<Analysis, E> {
+    new: impl FnOnce(&Snapshot) -> Result<Into, LabError>,
+    mut add: impl FnMut(&mut Into, &[Event]),
+) -> Result<Into, E> {
     let mut reader = open()?;
     let (start, sections) = without_holes(name, reader.start(), open, &mut note)?;
-    let mut analyzer = Analyzer::new(&start).map_err(failed)?;
+    let mut into = new(&start).map_err(failed)?;
     while let Some(batch) = reader.next_batch()? {
         match &sections {
             Some(sections) => {
-                analyzer.add(&batch.iter().map(|event| sections.event(*event)).collect::<Vec<_>>());
+                add(&mut into, &batch.iter().map(|event| sections.event(*event)).collect::<Vec<_>>());
             }
-            None => analyzer.add(batch),
+            None => add(&mut into, batch),
         }
     }
     note_if_cut_short(name, &reader, note);
-    Ok(analyzer.finish())
+    Ok(into)
 }

@@ -16,7 +16,7 @@ pub struct Block<'a> {
 /// Counts the aligned free blocks of `order`, at most as many as the free pages make up.
 ///
 /// `start_pfn` is the first frame of the first of `blocks`. Blocks smaller than a pageblock are counted
-/// in 64ths of a pageblock; blocks smaller than a 64th, by the free 64ths.
+/// in 64ths of a pageblock; blocks smaller than a 64th, by the free 64ths; single pages are counted by themselves.
 pub fn blocks_of(order: u8, pageblock_order: u8, start_pfn: u64, blocks: &[Block<'_>]) -> u64 {
     let pages = 1_u32 << pageblock_order;
     if order < pageblock_order {
@@ -43,6 +43,9 @@ fn inside(order: u8, pageblock_order: u8, block: &Block<'_>) -> u64 {
     let pages = 1_u32 << pageblock_order;
     if block.later.free == pages {
         return u64::from(pages >> order);
+    }
+    if order == 0 {
+        return block.later.free.into();
     }
     let read = block.read;
     match block.later.fate {

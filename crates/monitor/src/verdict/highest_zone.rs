@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-/// The highest zone that a request may use. It may use the zones below it, too.
+/// The highest zone that a request may use. It may use the zones below it, too. The order is that from all zones to the fewest.
 ///
 /// Linux counterpart: `gfp_zone`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HighestZone {
     /// Every zone: memory of processes (`GFP_HIGHUSER_MOVABLE`).

@@ -65,6 +65,13 @@ pub fn judge(evidence: &Evidence<'_>, request: &BlockRequest) -> Verdict {
     verdict
 }
 
+/// Returns how a request for another number of blocks could be served, and how likely it is, by the verdict on one for any number.
+pub(super) fn standing_of(verdict: &Verdict, blocks: u64) -> (State, Option<Forecast>) {
+    let forecast = verdict.forecast.map(|forecast| Forecast::new(forecast.by, forecast.inputs, blocks));
+    let guaranteed = state(&verdict.supply, blocks, verdict.zones.is_empty());
+    (forecast.map_or(guaranteed, |forecast| likely(guaranteed, forecast.probability)), forecast)
+}
+
 /// Returns why the forecast of compaction has wide bounds.
 fn doubt(
     evidence: &Evidence<'_>,

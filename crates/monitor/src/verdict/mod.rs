@@ -5,7 +5,7 @@
 //! pageblocks as the kernel's two scanners do; `listed.rs` and `cpu_lists.rs` predict CPUs' lists; `supply.rs` subtracts watermarks
 //! and reserves. `holders.rs` ranks owners, `doubt.rs` names what is uncertain, `sentences.rs` says it. `plan.rs` chooses the steps
 //! of `repair`, and `relief.rs` says who must free memory. Blocks above the largest order are contiguous ranges ([`RangeMap`],
-//! `range_rules.rs`).
+//! `range_rules.rs`). `rehearsal` judges the requests of a launch one after another.
 
 mod action;
 mod answer;
@@ -27,6 +27,7 @@ mod range_map;
 mod range_rules;
 mod range_sentences;
 mod ranges;
+mod rehearsal;
 mod relief;
 mod request;
 mod reserves;
@@ -52,6 +53,10 @@ pub use judge::judge;
 pub use range_map::{RangeHolder, RangeMap};
 pub use range_rules::RangeRules;
 pub use ranges::{Range, RangePages, RangeState};
+pub use rehearsal::{
+    Amount, Demand, DemandError, DemandKind, DemandLine, LaunchRequest, LineOutcome, Rehearsal, Start,
+    rehearse,
+};
 pub use request::BlockRequest;
 pub use sampled::{Estimate, QuickVerdict, SampleTally, Sampled, judge_quick};
 pub use size::{SizeError, SizeText, largest_range, order_of_size};

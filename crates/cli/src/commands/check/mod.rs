@@ -13,7 +13,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use freehold_linux::procfs::{copy_notes, read_zones};
-use freehold_measure::foreign;
 
 use crate::args::Check;
 use crate::exit::Failure;
@@ -33,18 +32,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runs the command. The exit codes are those of a monitoring plugin.
 pub(crate) fn run(args: &Check) -> ExitCode {
-    match check(args) {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            let said = format!("UNKNOWN: {failure}");
-            let text = foreign::one_line(&said);
-            // A monitoring system reads standard output, and a reader of JSON reads JSON there.
-            if args.json || output::print(&text).is_err() {
-                output::note(&format!("freehold: {text}"));
-            }
-            ExitCode::from(3)
-        }
-    }
+    output::plugin(args.json, check(args))
 }
 
 fn check(args: &Check) -> Result<u8, Failure> {
@@ -59,7 +47,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
         let verdict = quick::run(root, &zones, &request)?;
         let lines = report::lines(verdict.action.as_ref(), &verdict.reason);
         let text = || report::with_state(verdict.exit_code, &lines, &notes, missing.as_slice());
-        return shown(
+        return output::with_code(
             if args.json { output::print_json(&verdict) } else { output::print(&text()) },
             verdict.exit_code,
         );
@@ -103,7 +91,7 @@ fn check(args: &Check) -> Result<u8, Failure> {
     };
     let report =
         Report { types: readings.types_from(), free_from: readings.free_from(), verdict, notes, tried };
-    shown(
+    output::with_code(
         if args.json {
             output::print_json(&report)
         } else {
@@ -112,13 +100,4 @@ fn check(args: &Check) -> Result<u8, Failure> {
         },
         code,
     )
-}
-
-/// Returns the exit code, if the report was printed.
-fn shown(printed: Result<(), Failure>, code: u8) -> Result<u8, Failure> {
-    match printed {
-        // A closed pipe is no error: its reader may still look at the exit code.
-        Err(failure) if failure.is_broken_pipe() => Ok(code),
-        other => other.map(|()| code),
-    }
 }

@@ -43,11 +43,23 @@ impl Forecast {
 
     /// Returns the probability in words, such as `84 % likely`.
     pub(in crate::verdict) fn words(&self) -> String {
-        match (self.probability * 100.0).round() {
-            percent if percent < 1.0 => "less than 1 % likely".to_owned(),
-            percent if percent > 99.0 => "more than 99 % likely".to_owned(),
-            percent => format!("{percent} % likely"),
-        }
+        likely(self.probability)
+    }
+}
+
+/// Returns a probability in words, such as `84 % likely`. It is never rounded up to 10 or 90 %, where verdicts change.
+pub(in crate::verdict) fn likely(probability: f64) -> String {
+    let below = if probability < 0.1 {
+        9.0
+    } else if probability < 0.9 {
+        89.0
+    } else {
+        100.0
+    };
+    match (probability * 100.0).round().min(below) {
+        percent if percent < 1.0 => "less than 1 % likely".to_owned(),
+        percent if percent > 99.0 => "more than 99 % likely".to_owned(),
+        percent => format!("{percent} % likely"),
     }
 }
 
@@ -62,6 +74,7 @@ mod tests {
             Forecast { probability, ..Forecast::new(Requester::Hugetlb, inputs, 1) }.words()
         };
         assert_eq!(words(0.844), "84 % likely");
+        assert_eq!([0.899, 0.9, 0.099].map(words), ["89 % likely", "90 % likely", "9 % likely"]);
         assert_eq!(words(0.0), "less than 1 % likely");
         assert_eq!(words(1.0), "more than 99 % likely");
     }

@@ -39,6 +39,10 @@ const THP: Coefficients =
 const REPAIR: Coefficients =
     Coefficients { now: 0.01, direct: 0.02, clean: 0.02, all: 0.95, served: 0.90, spread: (1.0, 0.019) };
 
+/// Single pages: reclaim goes on until all of it is used. A judgement, as no state of the evidence has such requests.
+const PAGES: Coefficients =
+    Coefficients { now: 0.01, direct: 0.01, clean: 0.03, all: 0.95, served: 0.95, spread: (1.0, 0.01) };
+
 /// The most blocks of a machine on which the numbers above were chosen.
 const CALIBRATED: u64 = 512;
 
@@ -67,6 +71,7 @@ impl Curve {
             Requester::Hugetlb | Requester::Alloc | Requester::Thp if inputs.all > CALIBRATED => LARGE,
             Requester::Hugetlb | Requester::Alloc | Requester::Range => HUGETLB,
             Requester::Thp => THP,
+            Requester::Pages => PAGES,
             Requester::Repair => REPAIR,
             Requester::ThpNoWait | Requester::Atomic => {
                 Coefficients { now: 1.0, direct: 0.0, clean: 0.0, all: 0.0, ..THP }

@@ -8,5 +8,6 @@ mod inputs;
 mod requester;
 
 pub use answer::Forecast;
+pub(super) use answer::likely;
 pub use inputs::ForecastInputs;
 pub use requester::Requester;

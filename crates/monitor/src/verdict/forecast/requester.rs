@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::highest_zone::HighestZone;
 
 /// Who requests blocks. Each has its own watermark, and its own way to reclaim and compact.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requester {
     /// Three writes to `nr_hugepages`. Each ends at the first block that fails.
@@ -21,6 +21,8 @@ pub enum Requester {
     Alloc,
     /// An allocation of the kernel that may not wait, such as `GFP_ATOMIC`: it gets what is free, also below the min watermark.
     Atomic,
+    /// Page faults that take single pages. It is not calibrated: reclaim for one page does not give up before the OOM killer runs.
+    Pages,
     /// A request for contiguous ranges, such as `alloc_contig_pages`.
     Range,
 }
@@ -56,6 +58,7 @@ impl Requester {
             Self::Repair => "after `freehold repair`",
             Self::Alloc => "for an allocation that may wait",
             Self::Atomic => "for an allocation that may not wait",
+            Self::Pages => "for single pages",
             Self::Range => "for contiguous ranges",
         }
     }
