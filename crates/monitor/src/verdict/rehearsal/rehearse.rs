@@ -110,9 +110,10 @@ fn line(machine: &mut Judged<'_>, launch: &[LaunchRequest]) -> (LineOutcome, Blo
         let likely = |line: &LineOutcome| line.probability.unwrap_or(1.0);
         one.start > other.start || (one.start == other.start && likely(one) < likely(other) - CLEARLY)
     };
-    let mut least_after_repair = Some(1.0_f64);
+    let (mut least, mut least_after_repair) = (Some(1.0_f64), Some(1.0_f64));
     let mut decides: Option<(LineOutcome, BlockRequest)> = None;
     for (outcome, need) in outcomes {
+        least = least.zip(outcome.probability).map(|(least, other)| least.min(other));
         least_after_repair =
             least_after_repair.zip(outcome.after_repair).map(|(least, other)| least.min(other));
         if decides.as_ref().is_none_or(|(worst, _)| is_worse(&outcome, worst)) {
@@ -121,7 +122,7 @@ fn line(machine: &mut Judged<'_>, launch: &[LaunchRequest]) -> (LineOutcome, Blo
     }
     let (outcome, need) =
         decides.unwrap_or_else(|| (machine.outcome(last, &last.request), last.request.clone()));
-    (LineOutcome { after_repair: least_after_repair, ..outcome }, need)
+    (LineOutcome { probability: least, after_repair: least_after_repair, ..outcome }, need)
 }
 
 /// Returns what the launch needs up to its last request: the last one's size first, then all smaller ones, to single pages.
@@ -131,7 +132,7 @@ fn needs(launch: &[LaunchRequest]) -> Vec<BlockRequest> {
     let zones: BTreeSet<_> = launch.iter().map(|one| one.request.highest).collect();
     let mut needs = Vec::new();
     for &order in orders.iter().rev().filter(|&&order| order <= last.order) {
-        for &highest in zones.iter().rev().filter(|&&highest| is_within(last.highest, highest)) {
+        for &highest in zones.iter().filter(|&&highest| is_within(last.highest, highest)) {
             let of_order = || launch.iter().map(|one| &one.request).filter(|one| one.order == order);
             let is_own = order == last.order;
             let need = BlockRequest {
