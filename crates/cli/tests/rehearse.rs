@@ -46,7 +46,7 @@ fn a_request_has_the_memory_that_earlier_ones_left() {
     let both = rehearse(root.path(), "anon 4M\nhugetlb 2M=3\n", "");
     assert_eq!(both.code, Some(2), "{}{}", both.stdout, both.stderr);
     for text in [
-        "CRITICAL: does not start (chance below 1 %): `hugetlb 2M=3` (line 2) fails.\n\
+        "CRITICAL: does not start (probability of a start below 1 %): `hugetlb 2M=3` (line 2) fails.\n\
          By line 2 the launch needs 10.0 MiB in all: 8.0 MiB free now, 8.0 MiB (8.0 MiB to 8.2 MiB) after \
          reclaim, less than 1 % likely.\n\
          Action: free 2.0 MiB.\n",
@@ -66,9 +66,9 @@ fn a_repair_is_named_if_it_helps() {
     let ran = rehearse(root.path(), "order 0 x 10 # of a driver\nthp 6M\n", "");
     assert_eq!(ran.code, Some(1), "{}", ran.stdout);
     for text in [
-        "WARNING: may not start (chance ",
+        "WARNING: may not start (probability of a start ",
         "`thp 6M` (line 2) may fail.",
-        "\nAction: freehold repair --need 2M=3 (compacts: 3 expected, 0 free now).\nAfter `freehold repair` the chance is ",
+        "\nAction: freehold repair --need 2M=3 (compacts: 3 expected, 0 free now).\nAfter `freehold repair` the probability of a start is ",
         "\nAfter the launch, other requests can have about 4.8 MiB more.",
     ] {
         assert!(ran.stdout.contains(text), "no {text:?} in: {}", ran.stdout);
@@ -131,7 +131,7 @@ fn reclaim_leaves_the_reserve_to_requests_that_may_not_wait() {
     let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
     let ran = rehearse(root.path(), "anon 9M\natomic 4K=1", "");
     assert!(
-        ran.code == Some(1) && ran.stdout.starts_with("WARNING: starts slowly (chance "),
+        ran.code == Some(1) && ran.stdout.starts_with("WARNING: starts slowly (probability of a start "),
         "{}",
         ran.stdout
     );

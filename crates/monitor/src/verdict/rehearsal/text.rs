@@ -23,7 +23,7 @@ impl Rehearsal {
         if self.lines.len() > 1 {
             let widest = self.lines.iter().map(|line| line.text.chars().count()).max().unwrap_or_default();
             let width = widest.clamp(WIDTHS.0, WIDTHS.1);
-            lines.push(format!("  line  {:<width$}  outcome        chance to start", "request"));
+            lines.push(format!("  line  {:<width$}  outcome        probability of a start", "request"));
             lines.extend(self.lines.iter().map(|line| row(line, width)));
         }
         lines.extend(self.missing.iter().map(|missing| format!("Not read: {missing}.")));
@@ -34,16 +34,17 @@ impl Rehearsal {
         let word = ["OK", "WARNING", "CRITICAL", "UNKNOWN"][usize::from(self.exit_code)];
         let first = self.lines.iter().find(|line| Some(line.line) == self.first);
         let first = first.map(|line| format!("`{}` (line {})", line.text, line.line)).unwrap_or_default();
-        let chance = self.probability.map(chance);
-        let chance = chance.map_or_else(String::new, |chance| format!(" (chance {chance})"));
+        let percent = self.probability.map(percent);
+        let percent =
+            percent.map_or_else(String::new, |percent| format!(" (probability of a start {percent})"));
         match self.start {
-            Start::AtOnce => format!("{word}: starts{chance}: every request finds free memory."),
+            Start::AtOnce => format!("{word}: starts{percent}: every request finds free memory."),
             Start::Slowly => {
-                format!("{word}: starts slowly{chance}: {first} waits for reclaim or compaction.")
+                format!("{word}: starts slowly{percent}: {first} waits for reclaim or compaction.")
             }
-            Start::Perhaps => format!("{word}: may not start{chance}: {first} may fail."),
+            Start::Perhaps => format!("{word}: may not start{percent}: {first} may fail."),
             Start::Unknown => format!("{word}: it is unknown whether {first} is served."),
-            Start::Fails => format!("{word}: does not start{chance}: {first} fails."),
+            Start::Fails => format!("{word}: does not start{percent}: {first} fails."),
         }
     }
 
@@ -51,12 +52,12 @@ impl Rehearsal {
     fn repaired(&self) -> Option<String> {
         let (before, after) = (self.probability?, self.after_repair?);
         let helps = self.start != Start::AtOnce && after >= before + 0.05;
-        helps.then(|| format!("After `freehold repair` the chance is {}.", chance(after)))
+        helps.then(|| format!("After `freehold repair` the probability of a start is {}.", percent(after)))
     }
 }
 
 /// Returns a probability without the word: `84 %`, or `below 1 %`.
-fn chance(probability: f64) -> String {
+fn percent(probability: f64) -> String {
     likely(probability)
         .trim_end_matches(" likely")
         .replace("less than", "below")
@@ -81,8 +82,8 @@ pub(super) fn reason(verdict: &Verdict) -> Option<String> {
 }
 
 fn row(line: &LineOutcome, width: usize) -> String {
-    let chance = line.probability.map(chance).unwrap_or_default();
-    let row = format!("  {:>4}  {:<width$}  {:<14} {chance}", line.line, line.text, line.start.words());
+    let percent = line.probability.map(percent).unwrap_or_default();
+    let row = format!("  {:>4}  {:<width$}  {:<14} {percent}", line.line, line.text, line.start.words());
     row.trim_end().to_owned()
 }
 
