@@ -29,7 +29,7 @@ reads, or damaged; 66 the input cannot be opened; 69 this machine lacks
 something (root, tracefs, trace events, memory); 70 a bug in Freehold; 74 the
 output cannot be written; 75 the output is complete, but some runs of a sweep
 failed.
-`check` and `repair` end with 0 to 3 as monitoring plugins do: see
+`check`, `repair` and `rehearse` end with 0 to 3 as monitoring plugins do: see
 `freehold check -h`. `record` and `watch` end with the exit code of the command
 that they ran; `record` with 0 if a limit, a trigger or a signal ended it.";
 

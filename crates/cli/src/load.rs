@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 
 use freehold_lab::analysis::{Analysis, analyze};
 use freehold_lab::{Lab, LabError, Loaded, note_if_cut_short};
@@ -13,6 +14,11 @@ use crate::output;
 
 /// The reader of a trace file.
 pub(super) type Reader = TraceReader<BufReader<File>>;
+
+/// Returns the name of a file, or of standard input, as messages have it.
+pub(super) fn input_name(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+}
 
 /// Opens a trace and reads its header.
 pub(super) fn open(input: &Input) -> Result<Reader, Failure> {

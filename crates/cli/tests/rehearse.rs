@@ -148,6 +148,55 @@ fn a_repair_does_not_help_where_memory_is_short() {
     assert!(value["after_repair"].as_f64() <= single["probability"].as_f64(), "{value} {single}");
 }
 
+/// Ranges are judged by pageblocks, which do not say how much memory there is.
+#[test]
+fn ranges_do_not_exceed_memory() {
+    let root = machine([ANON; 8]);
+    let whole = rehearse(root.path(), "range 2M=8", "");
+    assert_eq!(whole.code, Some(2), "half of it is in use: {}", whole.stdout);
+    let caches = machine([CACHE; 8]);
+    let whole = rehearse(caches.path(), "range 2M=8", "");
+    assert_eq!(whole.code, Some(2), "the kernel keeps a reserve: {}", whole.stdout);
+    let one = rehearse(root.path(), "range 2M=1", "");
+    assert!(
+        one.stdout.contains("\nBy line 1 the launch needs ranges: 1 contiguous range of 2 MiB"),
+        "{}",
+        one.stdout
+    );
+    assert!(!one.stdout.contains("nr_hugepages"), "a pool takes them for itself: {}", one.stdout);
+}
+
+#[test]
+fn a_repair_for_the_kernel_is_a_command() {
+    let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
+    let ran = rehearse(root.path(), "order 7=12", "");
+    assert!(ran.stdout.contains("\nAction: freehold repair --need 512K=12 ("), "{}", ran.stdout);
+}
+
+/// What later lines need is made, too.
+#[test]
+fn a_repair_is_for_the_whole_launch() {
+    let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
+    let setting = root.path().join("sys/kernel/mm/transparent_hugepage/defrag");
+    fs::write(setting, "always defer defer+madvise madvise [never]\n").expect("a file");
+    let ran = rehearse(root.path(), "thp 4M\nhugetlb 2M=1", "");
+    assert!(ran.stdout.contains("`thp 4M` (line 1) fails"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("\nAction: freehold repair --need 2M=3 ("), "{}", ran.stdout);
+}
+
+#[test]
+fn transparent_huge_pages_have_their_own_size() {
+    let root = machine([ANON; 8]);
+    let size = root.path().join("sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+    fs::write(size, "1048576\n").expect("a file");
+    let json = rehearse(root.path(), "thp 3M", "--json").stdout;
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        (&value["lines"][0]["needed"], &value["lines"][0]["block_bytes"]),
+        (&3.into(), &(1 << 20).into())
+    );
+}
+
 #[test]
 fn texts_of_a_demand_reach_no_terminal() {
     let root = machine([ANON; 8]);
@@ -168,6 +217,14 @@ fn a_recording_becomes_a_demand() {
     let root = machine([ANON; 8]);
     let rehearsed = rehearse(root.path(), &ran.stdout, "");
     assert_eq!(rehearsed.code, Some(2), "8 MiB do not suffice for a build: {}", rehearsed.stdout);
+    // The name of a file is a part of a comment, whatever it holds.
+    let folder = folder();
+    let odd = folder.path().join("x\nanon 900T.arrows");
+    std::os::unix::fs::symlink(trace, &odd).expect("a link");
+    let mut command = freehold(["demand"]);
+    command.arg(&odd);
+    let lines = finish(command).stdout;
+    assert!(lines.starts_with('#') && !lines.contains("\nanon 900T"), "{lines}");
     let nobody = finish(freehold(["demand", trace, "--pid", "999999999"]));
     assert_eq!(nobody.code, Some(65), "{}", nobody.stderr);
     assert!(nobody.stderr.contains("has no allocation of these tasks"), "{}", nobody.stderr);

@@ -2,7 +2,8 @@
 //!
 //! `cargo run -p freehold-cli --features live --example rehearsals -- FREEHOLD [MIB [SEEDS [WAYS]]]` as root: for each way it
 //! fragments memory, draws a demand at random, has the program FREEHOLD rehearse it, and makes the requests. With an odd seed it
-//! repairs first if the rehearsal says that this helps. Processes of a launch are the first that the OOM killer takes.
+//! repairs first if the rehearsal says that this helps. Processes of a launch are the first that the
+//! OOM killer takes, and end with this program. A kill leaves the number of huge pages of the launch.
 
 #[path = "../fragment/mod.rs"]
 mod fragment;
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use fragment::memory::{Anonymous, page_bytes};
 use fragment::{Random, Way};
 use question::{ForecastQuestion, print_cells};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::Value;
 
 /// The size of a huge page.
@@ -47,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Maps and touches memory, prints how many MiB are as they were wanted, and waits to be killed.
 fn hold_memory(kind: &str, mib: usize) -> Result<(), Box<dyn Error>> {
     fs::write("/proc/self/oom_score_adj", "1000")?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
     let in_huge = HUGE_BYTES / page_bytes();
     let pages = (mib << 20) / page_bytes();
     let mut memory = Anonymous::map(pages + in_huge)?;
@@ -85,6 +88,7 @@ fn trial(program: &str, way: Way, mib: usize, seed: u64) -> Result<String, Box<d
         let need = format!("2M={blocks}");
         Command::new(program).args(["repair", "--yes", "--need", &need]).stdout(Stdio::null()).status()?;
     }
+    let pool = fs::read_to_string(POOL)?;
     let started = Instant::now();
     let mut children = Vec::new();
     let failed = launch(&demand, &mut children);
@@ -93,7 +97,7 @@ fn trial(program: &str, way: Way, mib: usize, seed: u64) -> Result<String, Box<d
         child.kill()?;
         child.wait()?;
     }
-    fs::write(POOL, "0")?;
+    fs::write(POOL, pool.trim())?;
     fs::remove_file(&file)?;
     let failed = failed?;
     let expected = if repairs { after_repair } else { likely };

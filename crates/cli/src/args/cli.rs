@@ -119,17 +119,17 @@ pub(crate) enum Dev {
 
 /// Prints the help that was requested, or what is wrong with the arguments.
 ///
-/// Returns the exit code: for `check` and `repair` 3, as a monitoring plugin's 1 and 2 are verdicts.
+/// Returns the exit code: for `check`, `repair` and `rehearse` 3, as a monitoring plugin's 1 and 2 are verdicts.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     // What is wrong may be a file's name.
     let text = error.render().to_string();
     let command = std::env::args_os().nth(1).unwrap_or_default();
-    let is_check = command == "check" || command == "rehearse";
-    let is_plugin = is_check || command == "repair";
+    let prints_answer = command == "check" || command == "rehearse";
+    let is_plugin = prints_answer || command == "repair";
     // A monitoring system reads the first line of standard output.
-    let text = if is_check { text.replacen("error: ", "UNKNOWN: ", 1) } else { text };
+    let text = if prints_answer { text.replacen("error: ", "UNKNOWN: ", 1) } else { text };
     let text = foreign::lines(&text);
-    let printed = if error.use_stderr() && !is_check {
+    let printed = if error.use_stderr() && !prints_answer {
         io::stderr().write_all(text.as_bytes())
     } else {
         io::stdout().write_all(text.as_bytes()).and_then(|()| io::stdout().flush())

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::common::parse_size;
+use freehold_monitor::verdict::parse_bytes;
 
 /// A number of blocks, such as `2M=500`. `2M` alone is one block, and `500` alone are blocks of the size of a huge
 /// page.
@@ -77,28 +77,9 @@ impl FromStr for Need {
     }
 }
 
-/// The units of sizes of blocks.
-const UNITS: [(&str, u64); 13] = [
-    ("b", 1),
-    ("k", 1 << 10),
-    ("kb", 1 << 10),
-    ("kib", 1 << 10),
-    ("m", 1 << 20),
-    ("mb", 1 << 20),
-    ("mib", 1 << 20),
-    ("g", 1 << 30),
-    ("gb", 1 << 30),
-    ("gib", 1 << 30),
-    ("t", 1 << 40),
-    ("tb", 1 << 40),
-    ("tib", 1 << 40),
-];
-
 /// Parses the size of a block. All units are powers of two, as in Linux's names for huge pages.
 pub(super) fn parse_block_size(text: &str) -> Result<u64, String> {
-    parse_size(&text.to_ascii_lowercase(), &UNITS)
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "a size above 0 with a unit, such as 64K, 2M, 32M or 1G".to_owned())
+    parse_bytes(text).ok_or_else(|| "a size above 0 with a unit, such as 64K, 2M, 32M or 1G".to_owned())
 }
 
 fn parse_blocks(text: &str) -> Result<u64, String> {

@@ -22,7 +22,7 @@ FILE has a request a line; what follows a # is ignored:
   atomic 64K=8     8 blocks of the kernel, which may not wait (GFP_ATOMIC)
   range 1G=2       2 contiguous ranges (alloc_contig_pages)
 
-The forecast for hugetlb and thp is calibrated on machines up to 1 GiB; otherwise it is a judgement. Other programs are \
+The forecast for hugetlb and thp is calibrated on machines up to 1 GiB; otherwise it is not calibrated. Other programs are \
 assumed to do nothing meanwhile.";
 
 const CODES: &str = "\

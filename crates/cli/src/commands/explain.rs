@@ -9,6 +9,7 @@ use freehold_linux::{Excerpt, open_log};
 
 use crate::args::Explain;
 use crate::exit::{Cause, Failure};
+use crate::load::input_name;
 use crate::output;
 
 /// The largest file that is searched for a machine's free memory. Units: bytes.
@@ -17,7 +18,7 @@ const MAX_EXCERPT_BYTES: u64 = 32 << 20;
 pub(crate) fn run(args: &Explain) -> Result<(), Failure> {
     let log = read(&args.file)?;
     let Some(answer) = Answer::new(&log) else {
-        let (name, nothing) = (name(&args.file), log.nothing_found());
+        let (name, nothing) = (input_name(&args.file), log.nothing_found());
         let other = other_command(&args.file);
         return Err(Failure::new(Cause::Data, anyhow!("{name}: {nothing}{other}")));
     };
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &Explain) -> Result<(), Failure> {
 
 fn read(file: &Path) -> Result<Log, Failure> {
     let failed = |error| {
-        let context = format!("cannot read {}", name(file));
+        let context = format!("cannot read {}", input_name(file));
         Failure::new(Cause::NoInput, anyhow::Error::new(error).context(context))
     };
     if file == Path::new("-") {
@@ -48,8 +49,4 @@ fn other_command(file: &Path) -> String {
     } else {
         String::new()
     }
-}
-
-fn name(file: &Path) -> String {
-    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
 }

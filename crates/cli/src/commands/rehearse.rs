@@ -15,6 +15,7 @@ use freehold_trace::ZoneSnapshot;
 
 use crate::args::{By, Rehearse};
 use crate::exit::{Cause, Failure};
+use crate::load::input_name;
 use crate::machine_files::MachineFiles;
 use crate::output;
 use crate::readings::Readings;
@@ -42,13 +43,14 @@ fn rehearsed(args: &Rehearse) -> Result<u8, Failure> {
     if launch.len() > MAX_LINES {
         let what = anyhow!(
             "{} has {} requests, at most {MAX_LINES} can be rehearsed; add up those of one kind",
-            name(&args.file),
+            input_name(&args.file),
             launch.len()
         );
         return Err(Failure::new(Cause::Data, what));
     }
     let Some(largest) = launch.iter().max_by_key(|one| one.request.order) else {
-        let what = anyhow!("{} has no request; write a line such as `hugetlb 2M=512`", name(&args.file));
+        let what =
+            anyhow!("{} has no request; write a line such as `hugetlb 2M=512`", input_name(&args.file));
         return Err(Failure::new(Cause::Data, what));
     };
     let readings = Readings::take(root, args.sensing.sensor.into(), &largest.request)?;
@@ -68,19 +70,15 @@ fn read(file: &Path) -> Result<Demand, Failure> {
         fs::File::open(file).and_then(|file| file.take(MAX_DEMAND_BYTES + 1).read_to_end(&mut text))
     };
     let bytes = read
-        .with_context(|| format!("{} cannot be read", name(file)))
+        .with_context(|| format!("{} cannot be read", input_name(file)))
         .map_err(|error| Failure::new(Cause::NoInput, error))?;
     if bytes as u64 > MAX_DEMAND_BYTES {
-        let what = anyhow!("{} is no list of requests: it has more than 1 MiB", name(file));
+        let what = anyhow!("{} is no list of requests: it has more than 1 MiB", input_name(file));
         return Err(Failure::new(Cause::Data, what));
     }
     String::from_utf8_lossy(&text)
         .parse()
-        .map_err(|error| Failure::new(Cause::Data, anyhow!("{}, {error}", name(file))))
-}
-
-fn name(file: &Path) -> String {
-    if file == Path::new("-") { "standard input".to_owned() } else { file.display().to_string() }
+        .map_err(|error| Failure::new(Cause::Data, anyhow!("{}, {error}", input_name(file))))
 }
 
 /// Returns the requests as the machine below `root` understands them.
@@ -102,7 +100,7 @@ fn launch(
         let request = request.map_err(|failure| {
             // The option of `check` has the same names as the lines.
             let why = failure.to_string().replace("--by ", "");
-            let what = anyhow!("{}, line {}: `{}`: {why}", name(&args.file), line.number, line.text);
+            let what = anyhow!("{}, line {}: `{}`: {why}", input_name(&args.file), line.number, line.text);
             Failure::new(failure.cause, what)
         })?;
         Ok(LaunchRequest { line: line.number, text: line.text.clone(), request })

@@ -59,7 +59,7 @@ pub use rehearsal::{
 };
 pub use request::BlockRequest;
 pub use sampled::{Estimate, QuickVerdict, SampleTally, Sampled, judge_quick};
-pub use size::{SizeError, SizeText, largest_range, order_of_size};
+pub use size::{SizeError, SizeText, largest_range, order_of_size, parse_bytes};
 pub use standing::{NeededBlocks, Standing, standing};
 pub use step::{RepairPlan, RepairStep, RepairWork};
 pub use supply::{Supply, ZoneSupply};

@@ -68,6 +68,22 @@ pub fn order_of_size(bytes: u64, page_bytes: u64, largest: u64) -> Result<u8, Si
     Ok((bytes / page_bytes).ilog2() as u8)
 }
 
+/// Parses an amount of memory such as `24G`, `24 GiB`, `512 KB` or `4096b`. All units are powers of two, as in Linux's names for
+/// huge pages. Returns `None` for 0, for a number without a unit, and for more than 64 bits hold.
+pub fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let end = text.find(|letter: char| !letter.is_ascii_digit())?;
+    let (number, unit) = text.split_at(end);
+    let unit = unit.trim();
+    let units = [("k", 10), ("m", 20), ("g", 30), ("t", 40)];
+    let shift = units.iter().find_map(|(letter, shift)| {
+        let rest = unit.strip_prefix(letter)?;
+        ["", "b", "ib"].contains(&rest).then_some(*shift)
+    });
+    let shift: u32 = if unit == "b" { 0 } else { shift? };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
+}
+
 fn nearest(bytes: u64, page_bytes: u64) -> String {
     let above = bytes.max(1).checked_next_power_of_two().unwrap_or(u64::MAX).max(page_bytes);
     let below = above / 2;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::super::size::SizeText;
+use super::super::size::{SizeText, parse_bytes};
 
 /// The requests of a launch, in their order.
 ///
@@ -126,7 +126,8 @@ fn request(line: &str) -> Result<(DemandKind, Amount), String> {
     };
     let such = |what: &str| format!("{what}, such as `{example}`");
     if matches!(kind, DemandKind::Thp | DemandKind::Anonymous) {
-        let bytes = bytes_of(rest).ok_or_else(|| such("write how much memory: a whole number and a unit"))?;
+        let bytes =
+            parse_bytes(rest).ok_or_else(|| such("write how much memory: a whole number and a unit"))?;
         return Ok((kind, Amount::Bytes(bytes)));
     }
     let (size, blocks) =
@@ -138,22 +139,9 @@ fn request(line: &str) -> Result<(DemandKind, Amount), String> {
         let order = order.ok_or_else(|| such("write an order below 40"))?;
         return Ok((kind, Amount::Order { order, blocks }));
     }
-    let bytes = bytes_of(size).ok_or_else(|| such("write the size of a block: a whole number and a unit"))?;
+    let bytes =
+        parse_bytes(size).ok_or_else(|| such("write the size of a block: a whole number and a unit"))?;
     Ok((kind, Amount::Blocks { bytes, blocks }))
-}
-
-/// Parses an amount of memory such as `24G`, `24 GiB` or `512 KB`. All units are powers of two.
-fn bytes_of(text: &str) -> Option<u64> {
-    let text = text.trim().to_ascii_lowercase();
-    let end = text.find(|letter: char| !letter.is_ascii_digit())?;
-    let (number, unit) = text.split_at(end);
-    let unit = unit.trim();
-    let is_unit = |shift: &u32| {
-        let (letter, rest) = unit.split_at_checked(1).unwrap_or_default();
-        ["", "b", "ib"].contains(&rest) && ["", "k", "m", "g", "t"][*shift as usize / 10] == letter
-    };
-    let shift = [10, 20, 30, 40].into_iter().find(is_unit)?;
-    digits(number)?.checked_mul(1 << shift).filter(|&bytes| bytes > 0)
 }
 
 /// Parses a number without a sign.
