@@ -246,7 +246,7 @@ fn colours_come_only_where_they_are_wanted() {
 fn a_terminal_that_cannot_place_text_is_refused() {
     let Some(tmux) = Tmux::start("a_terminal_that_cannot_place_text_is_refused") else { return };
     tmux.enter(&format!("TERM=dumb {} top; echo code $?", env!("CARGO_BIN_EXE_freehold")));
-    let page = tmux.shows("code 2");
+    let page = tmux.shows("code 64");
     assert!(page.contains("TERM is \"dumb\"") && page.contains("freehold snapshot"), "{page}");
 }
 

@@ -70,9 +70,9 @@ fn files_of_others() {
     closed("closed.arrows", &sample("thp-churn.arrows"));
     closed("zoneinfo", &common::fixture("zoneinfo"));
     let ran = finish(unprivileged_command(folder.path(), &["compare", "closed.arrows"]));
-    ran.fails(64, &["closed.arrows", "cannot be opened", "check"]);
+    ran.fails(66, &["closed.arrows", "cannot be opened", "check"]);
     let args = ["import", "x.txt", "--zoneinfo", "zoneinfo", "--pagetypeinfo", "p", "-o", "out.arrows"];
-    finish(unprivileged_command(folder.path(), &args)).fails(64, &["zoneinfo", "Make it readable"]);
+    finish(unprivileged_command(folder.path(), &args)).fails(66, &["zoneinfo", "Make it readable"]);
     fs::create_dir(folder.path().join("shut")).unwrap();
     let args = ["trace", "repack", "small.arrows", "-o", "shut/out.arrows"];
     fs::copy(sample("thp-churn.arrows"), folder.path().join("small.arrows")).unwrap();
