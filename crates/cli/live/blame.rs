@@ -19,17 +19,17 @@ const PLANTED_MIB: usize = 64;
 const TRIES: usize = 5;
 
 #[test]
-fn blame_without_root_is_refused() {
+fn blame_and_callers_without_root_are_refused() {
     let place = folder();
     let binary = place.path().join("freehold");
     fs::copy(env!("CARGO_BIN_EXE_freehold"), &binary).expect("a copy");
     fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a mode");
-    let Some(mut command) = unprivileged_command(&binary, &["--version"], "blame_without_root_is_refused")
-    else {
-        return;
-    };
-    command.args(["blame", "--duration", "0.1"]);
-    finish(command).fails(69, &["root"]);
+    for name in ["blame", "callers"] {
+        let test = "blame_and_callers_without_root_are_refused";
+        let Some(mut command) = unprivileged_command(&binary, &["--version"], test) else { return };
+        command.args([name, "--duration", "0.1"]);
+        finish(command).fails(69, &["root"]);
+    }
 }
 
 /// Returns true if this machine's kernel lets BPF watch; otherwise says by name why not.

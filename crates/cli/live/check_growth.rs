@@ -102,7 +102,8 @@ fn surveyed(root: &Path) -> u64 {
     let zones = read_zoneinfo(root).expect("zones");
     let map = read_pageblocks(root, &zones, Unflagged::NONE, NonZero::<usize>::MIN).expect("a map");
     let blocks = map.zones.iter().flat_map(|zone| &zone.blocks);
-    blocks.filter(|block| matches!(Sampled::of(block, false), Sampled::Free | Sampled::Movable)).count() as u64
+    blocks.filter(|block| matches!(Sampled::of(block, false), Sampled::Free | Sampled::Movable)).count()
+        as u64
 }
 
 #[test]
@@ -120,7 +121,8 @@ fn sample_interval_contains_the_survey_count() {
         let (_, seconds, cpu) = check(root.path(), &["--need", "2M=1000000000"]);
         let mut outside = 0;
         for round in 0..ROUNDS {
-            let (quick, quick_seconds, quick_cpu) = check(root.path(), &["--quick", "--need", "2M=1000000000"]);
+            let (quick, quick_seconds, quick_cpu) =
+                check(root.path(), &["--quick", "--need", "2M=1000000000"]);
             let number = |name: &str| quick["emptied"][name].as_u64().expect("a number");
             outside += usize::from(!(number("least")..=number("most")).contains(&real));
             if round == 0 {

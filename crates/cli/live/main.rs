@@ -7,6 +7,7 @@ mod alert_stories;
 mod alone;
 mod blame;
 mod blamed;
+mod callers;
 mod check;
 mod check_growth;
 #[path = "../tests/common/mod.rs"]

@@ -12,7 +12,7 @@ mod readings;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches;
 
 use args::{Cli, Command, Dev};
 
@@ -23,7 +23,8 @@ const NO_MEMORY: &str = "freehold: there is not enough memory; end other program
 fn main() -> ExitCode {
     // Without the handler the same ends less politely.
     let _ = freehold_linux::end_without_memory(exit::Cause::Machine as i32, NO_MEMORY, output::remove_litter);
-    let cli = match Cli::try_parse() {
+    let parsed = args::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return args::refuse(&error),
     };
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         }
         Command::Import(args) => commands::import::run(&args),
         Command::Blame(args) => commands::blame::run(&args),
+        Command::Callers(args) => commands::callers::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Trace(args) => commands::trace::run(&args),

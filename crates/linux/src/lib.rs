@@ -2,6 +2,7 @@
 //! other tracers wrote.
 
 pub mod blame;
+pub mod callers;
 mod clock;
 mod error;
 mod events;

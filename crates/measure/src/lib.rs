@@ -12,4 +12,4 @@ mod table;
 pub use environment::Environment;
 pub use hold_log::{HoldLog, HoldTimer, Stopwatch, Waits};
 pub use page::{PAGE_CELLS, PAGE_CHART, PAGE_STYLE, PAGE_WORDS, REPLAY_STYLE, filled};
-pub use table::{Cell, Row, Table, csv_line, grouped};
+pub use table::{Cell, Row, Table, csv_line, duration, grouped};

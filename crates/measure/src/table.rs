@@ -49,6 +49,17 @@ pub enum Cell {
 /// The space between groups of three digits: a narrow no-break space.
 const THIN_SPACE: char = '\u{202f}';
 
+/// Returns a time with its unit: `850 ns`, `41 µs`, `1.2 ms`.
+pub fn duration(ns: u64) -> String {
+    let (scaled, unit) = match ns {
+        0..1000 => return format!("{ns} ns"),
+        1000..1_000_000 => (ns as f64 / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    if scaled < 9.95 { format!("{scaled:.1} {unit}") } else { format!("{scaled:.0} {unit}") }
+}
+
 /// Returns a number with its digits in groups of three.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -192,6 +203,14 @@ mod tests {
         table.push("work", "holds", "number", vec![Cell::Count(1_234_567), Cell::Empty]);
         table.push("work", "share", "%", vec![Cell::Real(0.5), Cell::Signed(-1234)]);
         table
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(
+            [850, 41_200, 1_240_000, 3_000_000_000].map(duration),
+            ["850 ns", "41 µs", "1.2 ms", "3.0 s"]
+        );
     }
 
     #[test]

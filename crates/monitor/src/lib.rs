@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blame;
+pub mod callers;
 pub mod diff;
 pub mod model;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use freehold_measure::foreign;
 
 use super::analyze::{self, Analyze};
 use super::blame::Blame;
+use super::callers::{self, Callers};
 use super::check::{Check, GiveBack};
 use super::compare::Compare;
 use super::demand::{self, Demand};
@@ -30,11 +31,13 @@ use crate::exit::{CODES, Cause};
 
 /// The Linux page allocator: explain failed allocations, watch fragmentation, compare kernels on a recording.
 #[derive(Parser, Debug)]
-#[command(name = "freehold", version = VERSION, after_help = CODES)]
+#[command(name = "freehold", version = VERSION, after_help = EXIT, after_long_help = CODES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+const EXIT: &str = "`freehold --help` also lists the exit codes; `freehold COMMAND -h` has examples.";
 
 /// The version, and how it was built.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("FREEHOLD_BUILD"), ")");
@@ -71,6 +74,9 @@ pub(crate) enum Command {
     Rehearse(Rehearse),
     /// Show which unmovable pages keep blocks from becoming free (needs root).
     Blame(Blame),
+    /// Show who requests large blocks, who fails or waits, and for how long (needs root).
+    #[command(long_about = callers::LONG_ABOUT)]
+    Callers(Callers),
     /// Show what changed between two snapshots of free memory.
     #[command(long_about = diff::LONG_ABOUT)]
     Diff(Diff),

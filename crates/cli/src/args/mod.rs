@@ -2,6 +2,7 @@
 
 mod analyze;
 mod blame;
+mod callers;
 mod check;
 mod cli;
 mod common;
@@ -16,6 +17,7 @@ mod manual;
 mod monitor;
 mod need;
 mod new_rule;
+mod overview;
 mod page_size;
 mod predict;
 mod record;
@@ -27,6 +29,7 @@ mod trace;
 
 pub(super) use analyze::Analyze;
 pub(super) use blame::Blame;
+pub(super) use callers::Callers;
 pub(super) use check::{By, Check, GiveBack, ZonesChoice};
 pub(super) use cli::{Cli, Command, Dev, refuse};
 #[cfg(test)]
@@ -43,6 +46,7 @@ pub(super) use manual::{Completions, Man};
 pub(super) use monitor::{Sensing, Serve, Snapshot, SnapshotFormat, Top, Watch};
 pub(super) use need::{Need, NeedSource, Needs};
 pub(super) use new_rule::NewRule;
+pub(super) use overview::command;
 pub(super) use predict::Predict;
 pub(super) use record::{Record, Triggers};
 pub(super) use rehearse::Rehearse;

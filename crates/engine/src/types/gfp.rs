@@ -174,6 +174,18 @@ impl GfpFlags {
         LINUX_NAMES.into_iter()
     }
 
+    /// Returns the names that Linux prints for these flags, each with its flags.
+    ///
+    /// A flag that has no name is left out.
+    pub fn named(self) -> impl Iterator<Item = (&'static str, Self)> {
+        let mut rest = self;
+        Self::linux_names().filter(move |&(_, flags)| {
+            let has = !flags.is_empty() && rest.contains(flags);
+            rest = if has { rest.difference(flags) } else { rest };
+            has
+        })
+    }
+
     /// Returns the flag or set of flags that Linux prints as `name`.
     ///
     /// Accepts the composite names (`GFP_KERNEL`) and the single ones (`__GFP_COMP`) of the `kmem` trace events.

@@ -24,17 +24,9 @@ pub(super) fn name(gfp: GfpFlags) -> String {
     if gfp.contains(GfpFlags::MOVABLE | GfpFlags::WRITE) {
         return "page-cache write".to_owned();
     }
-    let mut rest = gfp;
-    let mut names = Vec::new();
-    for (name, flags) in GfpFlags::linux_names() {
-        if !flags.is_empty() && rest.contains(flags) {
-            rest.remove(flags);
-            if !MANNERS.contains(flags) {
-                names.push(name);
-            }
-        }
-    }
-    if rest.contains(GfpFlags::UNKNOWN) {
+    let named = gfp.named().filter(|(_, flags)| !MANNERS.contains(*flags));
+    let mut names: Vec<_> = named.map(|(name, _)| name).collect();
+    if gfp.contains(GfpFlags::UNKNOWN) {
         names.push("other flags");
     }
     if names.is_empty() { "none".to_owned() } else { names.join("|") }

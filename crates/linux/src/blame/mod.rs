@@ -25,7 +25,7 @@ pub use allocations::{Allocation, Allocations};
 pub use mappers::name_by_mapping;
 pub use owner_dump::{OwnerDumpCounts, OwnerRecord, read_owner_dump};
 pub use page_owner::{PageOwner, parse_page_owner};
-pub use stacks::{StackId, Stacks};
+pub use stacks::{StackId, Stacks, who_wants};
 pub use symbols::Symbols;
 pub use unmovable::{
     Pin, PinOwner, UnmovablePages, What, leave_out_passing, name_by_bpf, name_by_cgroup, read_unmovable_pages,

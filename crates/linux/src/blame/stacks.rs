@@ -6,7 +6,7 @@ use std::collections::HashMap;
 ///
 /// Linux counterpart: the page allocator, slab, vmalloc, the per-CPU allocator, and what runs at a tracepoint. An address in no known
 /// function is a BPF program's.
-const ALLOCATORS: [&str; 46] = [
+const ALLOCATORS: [&str; 48] = [
     "0x",
     "___kmalloc",
     "___slab_alloc",
@@ -51,7 +51,9 @@ const ALLOCATORS: [&str; 46] = [
     "post_alloc_hook",
     "prep_new_page",
     "refill_",
+    "trace_event_",
     "vm_area_alloc_pages",
+    "vma_alloc_",
     "vmalloc",
 ];
 
@@ -88,9 +90,15 @@ impl Stacks {
     /// Returns the function that wanted the memory: the innermost that is no allocator's; without one the innermost.
     pub fn culprit(&self, id: StackId) -> Option<&str> {
         let functions = self.functions(id);
-        let wants = |function: &&String| !ALLOCATORS.iter().any(|allocator| function.starts_with(allocator));
-        functions.iter().find(wants).or(functions.first()).map(String::as_str)
+        functions.get(who_wants(functions)).map(String::as_str)
     }
+}
+
+/// Returns which function of a stack, the innermost first, wanted the memory: the innermost that is no allocator's; without one the
+/// innermost.
+pub fn who_wants(functions: &[String]) -> usize {
+    let wants = |function: &String| !ALLOCATORS.iter().any(|allocator| function.starts_with(allocator));
+    functions.iter().position(wants).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -6,9 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use freehold_trace::Origin;
 
 use crate::procfs::{Processors, read_processors};
-
-/// The trace clock of recordings, which is `CLOCK_MONOTONIC`.
-pub(super) const TRACE_CLOCK: &str = "mono";
+use crate::tracefs::TRACE_CLOCK;
 
 /// Returns the origin of a recording of `command` that starts now. The pair holds the recorded events and
 /// the events that this kernel lacks.

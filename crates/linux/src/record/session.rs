@@ -10,14 +10,14 @@ use freehold::Order;
 use freehold_trace::{ExactPart, Snapshot};
 
 use super::options::RecordOptions;
-use super::origin::{TRACE_CLOCK, online_cpus};
+use super::origin::online_cpus;
 use crate::clock;
 use crate::error::{Error, ParseError};
 use crate::events::optional_events;
 use crate::procfs::{Occupancy, read_meminfo, read_pagetypeinfo, snapshot};
 use crate::sensor::{ExactSensor, open_exact};
 use crate::sink::EventSink;
-use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, PageLayout, Tally, Tracefs};
+use crate::tracefs::{Buffers, CpuLoss, Decoder, Instance, Merger, Rings, Tally, Tracefs};
 
 /// The longest pause between two readings of the ring buffers.
 const LONGEST_TICK: Duration = Duration::from_millis(100);
@@ -89,19 +89,9 @@ impl Session {
         };
         let decoder = decoder(tracefs, options)?;
         let instance = Instance::create(tracefs)?;
-        instance.write("tracing_on", "0")?;
-        instance.write("trace_clock", TRACE_CLOCK)?;
-        // On overflow the oldest events are overwritten; each page then holds the number before
-        // it.
-        instance.write("options/overwrite", "1")?;
         let wanted = options.buffer_kib_per_cpu.unwrap_or_else(default_buffer_kib);
-        let kib_per_cpu = instance.set_buffer(wanted)?;
-        let header = "events/header_page";
-        let layout = PageLayout::parse(&instance.read(header)?).map_err(|e| {
-            ParseError::new(0, e.to_string(), "another format")
-                .in_file(&instance.file(header), UNKNOWN_FORMAT)
-        })?;
-        let buffers = Buffers::open(&instance, layout)?;
+        let kib_per_cpu = instance.prepare(wanted)?;
+        let buffers = Buffers::new(Rings::open(&instance, UNKNOWN_FORMAT)?);
         let page_kib = (rustix::param::page_size() as u64 / 1024).max(1);
         let mut session = Self {
             buffers,

@@ -12,6 +12,9 @@ use super::mount::Tracefs;
 use super::reaper::Reaper;
 use crate::error::Error;
 
+/// The trace clock of recordings, which is `CLOCK_MONOTONIC`.
+pub(crate) const TRACE_CLOCK: &str = "mono";
+
 /// The prefix of our instances' names; the recorder's pid follows.
 const PREFIX: &str = "freehold-";
 
@@ -54,6 +57,16 @@ impl Instance {
         }
     }
 
+    /// Prepares the instance: nothing is traced yet, times are those of `CLOCK_MONOTONIC`, and the oldest events are overwritten.
+    /// Returns the actual size of each CPU's ring buffer in KiB.
+    pub(crate) fn prepare(&self, kib_per_cpu: u64) -> Result<u64, Error> {
+        self.write("tracing_on", "0")?;
+        self.write("trace_clock", TRACE_CLOCK)?;
+        // On overflow each page holds the number of events that were overwritten before it.
+        self.write("options/overwrite", "1")?;
+        self.set_buffer(kib_per_cpu)
+    }
+
     /// Returns the path of a file of the instance.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
@@ -77,7 +90,7 @@ impl Instance {
     }
 
     /// Sets the size of the ring buffers. Returns the actual size of each CPU's in KiB.
-    pub(crate) fn set_buffer(&self, kib_per_cpu: u64) -> Result<u64, Error> {
+    fn set_buffer(&self, kib_per_cpu: u64) -> Result<u64, Error> {
         write_switch(&self.file("buffer_size_kb"), &kib_per_cpu.to_string())
             .map_err(|source| Error::Buffer { kib_per_cpu, source })?;
         let size = self.read("buffer_size_kb")?;

@@ -1,7 +1,7 @@
 //! tracefs: the binary ring buffers of an instance come in, events in the order of time go out.
 //!
 //! The layout of pages and events is not built in: it is read from the kernel (`events/header_page`, `events/kmem/*/format`).
-//! `ring_page.rs` parses a page, `decode.rs` and `decode_work.rs` the events in it, and `merge.rs` merges the CPUs by time.
+//! `rings.rs` reads pages and `ring_page.rs` parses them, `decode.rs` and `decode_work.rs` the events in it, and `merge.rs` merges the CPUs by time.
 
 mod buffers;
 mod cexpr;
@@ -14,6 +14,7 @@ mod merge;
 mod mount;
 mod reaper;
 mod ring_page;
+mod rings;
 
 pub use crate::events::{Detail, EventGroup};
 pub use decode::{Decoded, Decoder, RawEvent};
@@ -21,7 +22,8 @@ pub use format::{EventFormat, Field, FormatError, parse_format};
 pub use gfp_table::GfpTable;
 pub use ring_page::{Missed, PageError, PageLayout, Record, Records, RingPage};
 
-pub(super) use buffers::{Buffers, CpuLoss, Tally};
-pub(super) use instance::{Instance, remove_stale};
+pub(super) use buffers::{Buffers, Tally};
+pub(super) use instance::{Instance, TRACE_CLOCK, remove_stale};
 pub(super) use merge::Merger;
 pub(super) use mount::Tracefs;
+pub(super) use rings::{CpuLoss, Part, Rings};

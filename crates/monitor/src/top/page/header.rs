@@ -2,11 +2,12 @@
 
 use freehold_linux::procfs::Stall;
 use freehold_linux::sensor::Source;
+use freehold_measure::duration;
 use ratatui::text::{Line, Span};
 
 use crate::model::{Model, SensorModel};
 use crate::top::keys::BINDINGS;
-use crate::top::text::numbers::{bytes, clock, cost, interval, stretch};
+use crate::top::text::numbers::{bytes, clock, interval, stretch};
 use crate::top::text::rows::{LABEL, Rows, both, fit, label, whole};
 use crate::top::theme::Theme;
 use crate::top::view::View;
@@ -87,7 +88,7 @@ pub(super) fn sensor(rows: &mut Rows<'_>, model: &Model, view: &View) {
 }
 
 fn sensor_text(sensor: &SensorModel) -> String {
-    let (name, cost) = (sensor.source.name(), cost(sensor.cost_ns));
+    let (name, cost) = (sensor.source.name(), duration(sensor.cost_ns));
     match (sensor.source, sensor.types_age_ms) {
         (Source::Bpf, _) => format!("{name}, {cost} a reading, no lock taken; every number is exact"),
         (Source::Pagetypeinfo, _) => {

@@ -102,17 +102,6 @@ pub(in crate::top) fn block_size(page_bytes: u64, order: usize) -> String {
     }
 }
 
-/// Formats the duration of a reading: `850 ns`, `41 µs`, `1.2 ms`.
-pub(in crate::top) fn cost(ns: u64) -> String {
-    let (scaled, unit) = match ns {
-        0..1000 => return format!("{ns} ns"),
-        1000..1_000_000 => (ns as f64 / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
-    };
-    if scaled < 9.95 { format!("{scaled:.1} {unit}") } else { format!("{scaled:.0} {unit}") }
-}
-
 /// Formats a duration in words: `48 s`, `24 min`, `3 h 20 min`, `12 days`.
 pub(in crate::top) fn stretch(seconds: f64) -> String {
     if !seconds.is_finite() || seconds >= 86400.0 * 365.0 {
@@ -188,7 +177,6 @@ mod tests {
         assert_eq!([0, 1023, 24_576_000, 25_769_803_776].map(bytes), ["0 B", "1023 B", "23.4 MiB", "24 GiB"]);
         assert_eq!([0, 7, 9, 10].map(|order| block_size(4096, order)), ["4K", "512K", "2M", "4M"]);
         assert_eq!(block_size(65536, 13), "512M");
-        assert_eq!([850, 41_200, 1_240_000, 3_000_000_000].map(cost), ["850 ns", "41 µs", "1.2 ms", "3.0 s"]);
         assert_eq!([48.2, 1440.0, 12_000.0, 1e6].map(stretch), ["48 s", "24 min", "3 h 20 min", "11 days"]);
         assert_eq!([f64::NAN, f64::INFINITY, -3.0].map(stretch), ["over a year", "over a year", "0 s"]);
         assert_eq!(clock(1_700_000_130_000), "22:15:30 UTC");
