@@ -98,7 +98,7 @@ fn nothing_found(file: &Path, excerpt: &Excerpt) -> String {
     let found: Vec<_> = excerpt.names().collect();
     let only = if found.is_empty() { String::new() } else { format!("; it has only {}", found.join(", ")) };
     format!(
-        "{}: no buddyinfo, pagetypeinfo or zoneinfo was found by a heading with its path, nor by its rows (`Node 0, zone …`){only}. Name a folder with proc, a bug report, a tar archive (.xz, .zst or plain), or one of these files",
+        "{}: no buddyinfo, pagetypeinfo or zoneinfo was found by a heading with its path, nor by its rows (`Node 0, zone …`){only}. Name a folder with proc, a bug report, a tar archive (.gz, .xz, .zst or plain), or one of these files",
         file.display()
     )
 }

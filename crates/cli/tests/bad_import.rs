@@ -88,6 +88,10 @@ fn damaged_archives() {
     let zst = zstd::encode_all(head(500).as_bytes(), 1).unwrap();
     import("trace.txt.zst", &zst[..zst.len() - 9]).fails(65, &["trace.txt.zst", "zstd --test"]);
     import("trace.txt.zst", &zst).ok();
+    let gz = common::gzip(head(500).as_bytes());
+    import("trace.txt.gz", &gz[..gz.len() - 9]).fails(65, &["trace.txt.gz", "gzip --test"]);
+    import("trace.txt.gz", &[&gz[..], b"garbage"].concat()).fails(65, &["trace.txt.gz", "gzip --test"]);
+    import("trace.txt.gz", &gz).ok();
 }
 
 /// A file of perf that is committed.

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::common::{folder, freehold, run};
+use crate::common::{folder, freehold, gzip, run};
 
 const CASE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../explain/tests/cases/splat-frag-order4/splat.txt");
 
@@ -65,8 +65,22 @@ fn logs_are_found_in_folders_and_archives() {
     let archive = made.path().join("sosreport-x.tar");
     let entries =
         [archived("x/proc/meminfo", b"MemTotal: 1 kB\n"), archived("x/var/log/messages", &report)].concat();
-    std::fs::write(&archive, entries).unwrap();
+    std::fs::write(&archive, &entries).unwrap();
     assert_eq!(run(["explain", archive.to_str().unwrap()]).ok().stdout, whole);
+    std::fs::write(&archive, gzip(&entries)).unwrap();
+    assert_eq!(run(["explain", archive.to_str().unwrap()]).ok().stdout, whole);
+}
+
+#[test]
+fn compressed_logs_of_a_folder_are_read() {
+    let whole = run(["explain", CASE]).ok().stdout;
+    let packed = gzip(&std::fs::read(CASE).unwrap());
+    let logs = folder();
+    std::fs::write(logs.path().join("kern.log"), "nothing here\n").unwrap();
+    std::fs::write(logs.path().join("kern.log.2.gz"), &packed).unwrap();
+    assert_eq!(run(["explain", logs.path().to_str().unwrap()]).ok().stdout, whole);
+    std::fs::write(logs.path().join("kern.log.2.gz"), &packed[..packed.len() / 2]).unwrap();
+    run(["explain", logs.path().to_str().unwrap()]).fails(66, &["kern.log.2.gz", "gzip --test"]);
 }
 
 #[test]

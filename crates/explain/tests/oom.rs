@@ -77,6 +77,26 @@ fn an_oom_kill_is_never_told_to_keep_more_memory_free() {
 }
 
 #[test]
+fn a_kill_ends_behind_the_failures_that_come_before_it() {
+    let failure = |task: &str| {
+        let request =
+            "page allocation failure: order:4, mode:0x40cc0(GFP_KERNEL|__GFP_COMP), nodemask=(null)";
+        let listing = Machine { free_kib: 70_000, ..USED_UP }.listing();
+        format!("{task}: {request}\nCPU: 0 PID: 9 Comm: {task} Not tainted 5.10.0-32-amd64 #1\n{listing}")
+    };
+    let start = HEADER.to_owned() + &USED_UP.listing() + TASKS;
+    for between in [failure("one"), failure("one") + &failure("two")] {
+        let text = start.clone() + &between + KILL;
+        let log = Log::read(text.as_bytes()).unwrap();
+        let answer = Answer::new(&log).unwrap();
+        let json = answer.json();
+        let kinds: Vec<_> = json["reports"].as_array().unwrap().iter().map(|row| &row["kind"]).collect();
+        assert_eq!(kinds, ["page_allocation", "oom"], "{json:#}");
+        assert!(answer.text().contains("by journal; killed db"), "{}", answer.text());
+    }
+}
+
+#[test]
 fn a_task_that_ended_meanwhile_does_not_hide_used_up_memory() {
     let (found, text) = explained(&Machine { free_kib: 124_800, ..USED_UP }.kill());
     assert_eq!((found.1, found.2), (Some(Class::Shortage), Sure::Likely));

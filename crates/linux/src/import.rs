@@ -16,7 +16,7 @@ use crate::sink::EventSink;
 /// The files that an import reads.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// The text, plain or compressed by xz or zstd, or a file of `perf record`.
+    /// The text, plain or compressed by gzip, xz or zstd, or a file of `perf record`.
     pub source: PathBuf,
     /// A copy of `/proc/zoneinfo` from before the recording.
     pub zoneinfo: PathBuf,

@@ -20,7 +20,7 @@ Exit codes: 0 explained, also if undecided; 65 the text has no report; 66 the fi
 
 #[derive(Args, Debug)]
 pub(crate) struct Explain {
-    /// A log (plain, .xz, .zst), a folder or a tar archive; `-` or none is stdin.
+    /// A log (plain, .gz, .xz, .zst), a folder or a tar archive; `-` or none is stdin.
     #[arg(default_value = "-", hide_default_value = true)]
     pub(crate) file: PathBuf,
     /// Print JSON.

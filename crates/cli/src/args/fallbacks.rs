@@ -8,7 +8,7 @@ pub(super) const LONG_ABOUT: &str = "\
 Count the requests that were served from free blocks of another type (mm_page_alloc_extfrag): which type takes from \
 which, at which orders, and which task.
 
-The file is a trace, a text of ftrace, trace-cmd report or perf script (also as .xz or .zst), or a perf.data. It needs no \
+The file is a trace, a text of ftrace, trace-cmd report or perf script (also as .gz, .xz or .zst), or a perf.data. It needs no \
 other event and no state of the machine. A text has numbers for types, which --pagetypeinfo or --kernel-release \
 names; without both they are those of Linux 4.4 and later.";
 

@@ -9,7 +9,7 @@ use super::common::NewTrace;
 
 #[derive(Args, Debug)]
 pub(crate) struct Import {
-    /// A text of ftrace, trace-cmd, perf or bpftrace (plain, .xz, .zst), or perf.data.
+    /// A text of ftrace, trace-cmd, perf or bpftrace (plain, .gz, .xz, .zst), or perf.data.
     pub(crate) source: PathBuf,
     /// A copy of /proc/zoneinfo from the start.
     #[arg(long, value_name = "FILE")]

@@ -106,7 +106,12 @@ impl Collector {
         // One that may still get lines stays open: two CPUs may print at once.
         let line = self.line;
         let has_zones = splat.kind.has_zones();
+        let is_oom = splat.kind.is_oom();
         let is_over = |open: &Open| {
+            // Its kill is yet to come, however many requests fail before; two kills are never at once.
+            if open.splat.kind.is_oom() && open.splat.killed.is_none() && !is_oom {
+                return false;
+            }
             let is_whole = caller.is_some() || open.splat.has_blocks() || line - open.last > MAX_MIXED_LINES;
             // A slab cache's refusal may stand inside of another CPU's report.
             same(open) && (!open.splat.kind.has_zones() || has_zones && is_whole)

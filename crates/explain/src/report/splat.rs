@@ -252,7 +252,7 @@ impl Splat {
 
     /// Takes what the OOM killer says of whom it killed for what limit.
     fn take_kill(&mut self, text: &str) -> bool {
-        if self.kind == Kind::MemInfo && !self.may_be_oom() {
+        if !self.may_be_oom() {
             return false;
         }
         if let Some(constraint) = field(text, "oom-kill:constraint=") {

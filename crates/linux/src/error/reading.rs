@@ -145,7 +145,7 @@ pub enum Error {
     Archive {
         /// The file.
         file: PathBuf,
-        /// `xz` or `zstd`.
+        /// `gzip`, `xz` or `zstd`.
         format: &'static str,
         /// The decompressor's answer.
         source: io::Error,

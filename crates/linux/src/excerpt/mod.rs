@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::ftrace_text::{open_packed, unpack};
 use crate::procfs::refuse_special;
 
-use part::{LOGS, is_log};
+use part::{LOGS, is_log_or_packed};
 
 /// The files that a single text may be.
 const FREE_MEMORY: [&str; 3] = ["proc/buddyinfo", "proc/pagetypeinfo", "proc/zoneinfo"];
@@ -33,7 +33,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Reads the parts of a text or of a tar archive, either of them also compressed by xz or zstd.
+    /// Reads the parts of a text or of a tar archive, either of them also compressed by gzip, xz or zstd.
     ///
     /// # Errors
     /// If the file cannot be read or unpacked.
@@ -77,7 +77,7 @@ impl Excerpt {
 }
 
 /// Opens the kernel log that a path names: of a tar archive or of a folder all logs one after the other, otherwise the text. All of
-/// it may be compressed by xz or zstd, but single logs of a folder or of an archive may not.
+/// it may be compressed by gzip, xz or zstd, and so may single logs of a folder, but not those of an archive.
 ///
 /// # Errors
 /// If the file or the folder cannot be read.
@@ -91,14 +91,32 @@ pub fn open_log(path: &Path) -> Result<Box<dyn BufRead>, Error> {
             return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, what)));
         }
         logs.sort();
-        let all = logs.into_iter().filter_map(|log| fs::File::open(log).ok());
-        let chained =
-            all.fold(Box::new(io::empty()) as Box<dyn Read>, |before, log| Box::new(before.chain(log)));
-        return Ok(Box::new(io::BufReader::new(chained)));
+        return Ok(Box::new(io::BufReader::new(Logs { left: logs.into_iter(), now: Box::new(io::empty()) })));
     }
     let mut text = unpack(path, open_packed(path)?)?;
     let is_archive = archive::is_header(text.fill_buf().map_err(failed)?);
     Ok(if is_archive { Box::new(io::BufReader::new(archive::ArchivedLogs::new(text))) } else { text })
+}
+
+/// The logs of a folder, one after the other. One that goes meanwhile is left out.
+struct Logs {
+    left: std::vec::IntoIter<PathBuf>,
+    now: Box<dyn BufRead>,
+}
+
+impl Read for Logs {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.now.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let Some(path) = self.left.next() else { return Ok(0) };
+            if let Ok(file) = open_packed(&path) {
+                self.now = unpack(&path, file).map_err(io::Error::other)?;
+            }
+        }
+    }
 }
 
 /// The most folders in folders, and the most logs, that are looked through.
@@ -111,7 +129,7 @@ fn find_logs(folder: &Path, depth: u32, logs: &mut Vec<PathBuf>) -> io::Result<(
         let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
         if kind.is_dir() && depth < MOST_DEPTH {
             find_logs(&path, depth + 1, logs)?;
-        } else if kind.is_file() && logs.len() < MOST_LOGS && is_log(&path.to_string_lossy()) {
+        } else if kind.is_file() && logs.len() < MOST_LOGS && is_log_or_packed(&path.to_string_lossy()) {
             logs.push(path);
         }
     }

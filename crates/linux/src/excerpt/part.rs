@@ -25,11 +25,16 @@ pub(super) const MAX_PART_BYTES: usize = 64 << 20;
 pub(super) const LOGS: [&str; 7] =
     ["dmesg", "messages", "syslog", "kern.log", "journalctl", "console", "last_kmsg"];
 
-/// Returns true if a path is that of a kernel log.
+/// Returns true if a path is that of a kernel log that is not compressed.
 pub(super) fn is_log(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_packed = [".gz", ".xz", ".bz2", ".zst"].iter().any(|end| name.ends_with(end));
     !is_packed && LOGS.iter().any(|log| name.starts_with(log))
+}
+
+/// Returns true if a path is that of a kernel log, also of one that can be unpacked.
+pub(super) fn is_log_or_packed(path: &str) -> bool {
+    is_log([".gz", ".xz", ".zst"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path))
 }
 
 /// Reads a line without its end; `None` at the end of the file. Longer lines than a part's limit are cut.

@@ -35,21 +35,27 @@ pub(crate) fn unpack(path: &Path, mut file: BufReader<File>) -> Result<Box<dyn B
         "xz"
     } else if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         "zstd"
+    } else if start.starts_with(&[0x1f, 0x8b]) {
+        "gzip"
     } else {
         return Ok(Box::new(file));
     };
     let archive = |source| Error::Archive { file: path.to_owned(), format, source };
     let packed = Arc::new(AtomicU64::new(0));
     let counted = Counted { inner: file, bytes: Arc::clone(&packed) };
-    let unpacked: Box<dyn Read> = if format == "xz" {
-        let stream =
-            liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES, liblzma::stream::CONCATENATED)
-                .map_err(|e| archive(io::Error::other(e)))?;
-        Box::new(liblzma::bufread::XzDecoder::new_stream(BufReader::new(counted), stream))
-    } else {
-        let mut decoder = zstd::stream::read::Decoder::new(counted).map_err(archive)?;
-        decoder.window_log_max(ZSTD_WINDOW_LOG).map_err(archive)?;
-        Box::new(decoder)
+    let unpacked: Box<dyn Read> = match format {
+        "xz" => {
+            let stream =
+                liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY_BYTES, liblzma::stream::CONCATENATED)
+                    .map_err(|e| archive(io::Error::other(e)))?;
+            Box::new(liblzma::bufread::XzDecoder::new_stream(BufReader::new(counted), stream))
+        }
+        "gzip" => Box::new(flate2::read::MultiGzDecoder::new(counted)),
+        _ => {
+            let mut decoder = zstd::stream::read::Decoder::new(counted).map_err(archive)?;
+            decoder.window_log_max(ZSTD_WINDOW_LOG).map_err(archive)?;
+            Box::new(decoder)
+        }
     };
     let unpacked = Unpacked { inner: unpacked, packed, bytes: 0, path: path.to_owned(), format };
     Ok(Box::new(BufReader::with_capacity(1 << 17, unpacked)))
