@@ -85,7 +85,7 @@ fn what_cannot_be_rehearsed_is_unknown_with_the_remedy() {
     for (demand, words, expected) in [
         ("hugetlb 2M=3\ncma 64M\n", "", "line 2: \"cma 64M\": a request starts with hugetlb, thp, anon"),
         ("# none\n", "", "has no request; write a line such as `hugetlb 2M=512`"),
-        ("anon 4K\norder 18=1", "", "line 2: `order 18=1`: "),
+        ("range 4K=1", "", "line 1: `range 4K=1`: range reads pageblocks, of 2M here"),
         ("anon 4K", "--node 3", "node 3 has no memory"),
         (&"anon 4K\n".repeat(1001), "", "has 1001 requests, at most 1000"),
     ] {
@@ -101,6 +101,37 @@ fn what_cannot_be_rehearsed_is_unknown_with_the_remedy() {
     assert_eq!(ran.code, Some(3), "{}", ran.stdout);
     let unknown = "UNKNOWN: it is unknown whether `hugetlb 2M=3` (line 2) is served.\nBy line 2 the launch needs 3 x 2M: 0 free now";
     assert!(ran.stdout.starts_with(unknown) && ran.stdout.contains("\nAction: "), "{}", ran.stdout);
+}
+
+/// The other requests are judged all the same.
+#[test]
+fn what_the_kernel_never_serves_fails_with_the_remedy() {
+    let root = machine([ANON, ANON, ANON, ANON, ANON, ANON, SLAB, SLAB]);
+    let settings = root.path().join("sys/kernel/mm");
+    fs::write(settings.join("transparent_hugepage/enabled"), "always madvise [never]\n").expect("a file");
+    let pool = settings.join("hugepages/hugepages-2048kB");
+    fs::create_dir_all(&pool).expect("a folder");
+    fs::write(pool.join("nr_hugepages"), "0\n").expect("a file");
+    for (demand, words) in [
+        ("thp 2M", "transparent huge pages are off here; write `madvise` to /sys/kernel/mm/"),
+        ("hugetlb 4M=1", "the pools here are of 2M"),
+        ("hugetlb 1G=1", "1 GiB fits into no zone of this machine"),
+        ("order 11=1", "an allocation has at most 4M"),
+    ] {
+        let ran = rehearse(root.path(), &format!("anon 4K\n{demand}\nanon 8K"), "");
+        assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+        let start = format!(
+            "CRITICAL: does not start (probability of a start below 1 %): `{demand}` (line 2) fails.\n"
+        );
+        assert!(ran.stdout.starts_with(&start), "{}", ran.stdout);
+        assert!(ran.stdout.contains(&format!("The kernel never serves line 2: {words}")), "{}", ran.stdout);
+        assert!(ran.stdout.contains("\n     3  anon 8K                 starts "), "{}", ran.stdout);
+    }
+    // What is never served takes no memory from the others.
+    let json = rehearse(root.path(), "thp 1G\nanon 4K", "--json").stdout;
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let lines = [&value["lines"][0]["never_served"], &value["lines"][1]["start"]];
+    assert_eq!(lines, [&serde_json::Value::Bool(true), &"at-once".into()], "{value}");
 }
 
 /// Requests of the kernel and of users take the same memory, whichever comes first and of whichever size.

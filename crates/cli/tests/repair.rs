@@ -49,6 +49,35 @@ fn process(root: &Path, pid: u32, name: &str, anon_kib: u64, locked_kib: u64) {
 }
 
 #[test]
+fn a_launch_is_repaired_for_all_its_requests() {
+    let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
+    let file = root.path().join("job.demand");
+    fs::write(&file, "order 0 x 10\nhugetlb 2M=2\nthp 2M\n").expect("a file");
+    let with = |words: &str| repair(root.path(), &format!("--demand {} {words}", file.display()));
+    let ran = with("--dry-run");
+    assert_eq!(ran.code, Some(1), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.starts_with("WARNING: may not start ("), "{}", ran.stdout);
+    let plan = "\n\nPLANNED: 0 blocks of 2 MiB are free now, 3 requested. ";
+    assert!(ran.stdout.contains(plan) && ran.stdout.contains("\n1. compact node 0: "), "{}", ran.stdout);
+    let json = with("--dry-run --json").json();
+    assert_eq!(json["rehearsal"]["repair"]["blocks"], 3, "{json:#}");
+    assert_eq!(
+        (&json["repairs"][0]["ending"], &json["repairs"][1]),
+        (&"planned".into(), &serde_json::Value::Null)
+    );
+    // Nothing to do, and nothing that helps.
+    fs::write(&file, "anon 4K\n").expect("a file");
+    let ran = with("--dry-run");
+    assert!(ran.code == Some(0) && ran.stdout.starts_with("OK: starts"), "{}", ran.stdout);
+    fs::write(&file, "anon 1G\n").expect("a file");
+    let ran = with("--dry-run");
+    assert!(ran.code == Some(2) && !ran.stdout.contains("PLANNED"), "{}", ran.stdout);
+    with("--yes").fails(3, &["--root", "Add --dry-run"]);
+    with("--dry-run --need 2M").fails(3, &["--demand", "--need"]);
+    repair(root.path(), "--dry-run --demand /nowhere").fails(3, &["/nowhere cannot be read"]);
+}
+
+#[test]
 fn plan_has_the_cheapest_sufficient_steps() {
     let root = machine([ANON, ANON, ANON, ANON, SLAB, CACHE, CACHE, CACHE]);
     let plans = |words: &str, code: i32, expected: &[&str]| {

@@ -20,7 +20,7 @@ const CODES: &str = "\
 Exit codes: 0 enough blocks are free; 1 nothing was done and the plan would
 suffice (--dry-run, or the answer was no);
 2 not possible, or too few blocks became free; 3 unknown, interrupted, or bad
-arguments.";
+arguments. With --demand they are those of `freehold rehearse` afterwards.";
 
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
@@ -28,6 +28,10 @@ pub(crate) struct Repair {
     /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
     #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
     pub(crate) need: Need,
+    /// Make what the requests of a launch need, and rehearse it (see `freehold
+    /// rehearse -h`); `-` is stdin.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["need", "zone"])]
+    pub(crate) demand: Option<PathBuf>,
     /// Only memory of this NUMA node.
     #[arg(long, value_parser = parse_node, value_name = "N")]
     pub(crate) node: Option<u32>,

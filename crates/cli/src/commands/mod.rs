@@ -16,6 +16,7 @@ pub(super) mod generate;
 pub(super) mod give_back;
 pub(super) mod import;
 mod kernel_text;
+mod launch;
 pub(super) mod manual;
 mod needs;
 pub(super) mod new_rule;

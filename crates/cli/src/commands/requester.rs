@@ -15,26 +15,44 @@ use crate::exit::{Cause, Failure};
 /// Settings of transparent huge pages, below a root.
 const THP: &str = "sys/kernel/mm/transparent_hugepage";
 
+/// Why a request is not judged.
+#[derive(Debug)]
+pub(super) enum NotJudged {
+    /// The kernel never serves it as the machine is set up; a sentence with the remedy.
+    NeverServed(String),
+    /// It cannot be judged.
+    Failed(Failure),
+}
+
+impl From<NotJudged> for Failure {
+    fn from(error: NotJudged) -> Self {
+        match error {
+            NotJudged::NeverServed(why) => refused(why),
+            NotJudged::Failed(failure) => failure,
+        }
+    }
+}
+
 /// Returns whether the request is for contiguous ranges, and who requests blocks of this order.
 pub(super) fn kind_of_request(
     named: Option<By>,
     order: u8,
     page_bytes: u64,
     root: &Path,
-) -> Result<(bool, Requester), Failure> {
-    let largest = largest_order(root)?;
-    let by = requester(named, root, page_bytes << order)?;
+) -> Result<(bool, Requester), NotJudged> {
+    let largest = largest_order(root).map_err(NotJudged::Failed)?;
+    let by = requester(named, root, page_bytes << order).map_err(NotJudged::NeverServed)?;
     let size = |order: u8| SizeText(page_bytes << order).short();
     let pageblock = pageblock_order_with(root, Some(page_bytes));
     match (named, by) {
-        (Some(By::Alloc | By::Atomic), _) if order > largest => Err(refused(format!(
+        (Some(By::Alloc | By::Atomic), _) if order > largest => Err(NotJudged::NeverServed(format!(
             "an allocation has at most {}, the largest block of the buddy allocator; --by range is for larger ones",
             size(largest)
         ))),
-        (_, Requester::Range) if order < pageblock => Err(refused(format!(
+        (_, Requester::Range) if order < pageblock => Err(NotJudged::Failed(refused(format!(
             "--by range reads pageblocks, of {} here; request ranges of at least that",
             size(pageblock)
-        ))),
+        )))),
         (_, Requester::Alloc) if order > largest => Ok((true, Requester::Range)),
         (_, by) => Ok((order > largest || by == Requester::Range, by)),
     }
@@ -55,8 +73,8 @@ fn largest_order(root: &Path) -> Result<u8, Failure> {
 /// Returns who requests blocks of so many bytes.
 ///
 /// # Errors
-/// If the machine has no pool and no transparent huge pages of this size, and the option names them.
-fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester, Failure> {
+/// If the machine has no pool and no transparent huge pages of this size, and the option names them; a sentence.
+fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester, String> {
     let pools = pool_sizes(root);
     let has_pool = pools.contains(&block_bytes);
     let huge = huge_page_bytes(root);
@@ -66,14 +84,14 @@ fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester,
         Some(By::Range) => Ok(Requester::Range),
         // A copy of a machine's files may lack the pools.
         Some(By::Hugetlb) if has_pool || pools.is_empty() => Ok(Requester::Hugetlb),
-        Some(By::Hugetlb) => Err(refused(format!("--by hugetlb: the pools here are of {}", sizes(&pools)))),
-        Some(By::Thp) if huge.is_some_and(|huge| huge != block_bytes) => Err(refused(format!(
+        Some(By::Hugetlb) => Err(format!("--by hugetlb: the pools here are of {}", sizes(&pools))),
+        Some(By::Thp) if huge.is_some_and(|huge| huge != block_bytes) => Err(format!(
             "--by thp: transparent huge pages here are of {}",
             sizes(&[huge.unwrap_or_default()])
-        ))),
-        Some(By::Thp) if chosen(root, "enabled").as_deref() == Some("never") => Err(refused(format!(
+        )),
+        Some(By::Thp) if chosen(root, "enabled").as_deref() == Some("never") => Err(format!(
             "--by thp: transparent huge pages are off here; write `madvise` to /{THP}/enabled first"
-        ))),
+        )),
         Some(By::Thp) => Ok(faults(root)),
         None if has_pool || (pools.is_empty() && huge.is_none_or(|huge| huge == block_bytes)) => {
             Ok(Requester::Hugetlb)
@@ -122,7 +140,7 @@ mod tests {
     #[test]
     fn the_machine_decides_who_can_request() {
         let root = tempfile::tempdir().unwrap();
-        let by = |by, bytes| requester(by, root.path(), bytes).map_err(|failure| failure.to_string());
+        let by = |by, bytes| requester(by, root.path(), bytes);
         assert_eq!(by(None, 2 << 20), Ok(Requester::Hugetlb), "a copy without /sys");
         let thp = root.path().join(THP);
         fs::create_dir_all(&thp).unwrap();

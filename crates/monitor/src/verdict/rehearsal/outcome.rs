@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::super::answer::State;
+use super::super::request::BlockRequest;
 
 /// How a launch, or one of its requests, starts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -65,6 +66,8 @@ pub struct LineOutcome {
     pub text: String,
     /// How it starts.
     pub start: Start,
+    /// True if the kernel never serves it as the machine is set up.
+    pub never_served: bool,
     /// The probability that it is served, if it is known.
     pub probability: Option<f64>,
     /// The same after `freehold repair`.
@@ -90,10 +93,12 @@ pub struct Rehearsal {
     pub after_repair: Option<f64>,
     /// The line of the first request that fails, or of the one that is the most likely to fail or wait.
     pub first: Option<usize>,
-    /// What is needed up to that line and what there is, a sentence.
+    /// What is needed up to that line and what there is, or why that line is never served; a sentence.
     pub reason: Option<String>,
     /// The one thing to do before the launch, a sentence; `None` if it starts from free memory, or nothing is known to help.
     pub action: Option<String>,
+    /// What `freehold repair` has to make, if a repair helps.
+    pub repair: Option<BlockRequest>,
     /// Bytes that more requests can have after the launch, if it starts: free, or taken back by reclaim.
     pub left_bytes: Option<u64>,
     /// Every request, in order.

@@ -24,6 +24,8 @@ pub struct LaunchRequest {
     pub text: String,
     /// The request.
     pub request: BlockRequest,
+    /// Why the kernel never serves it as the machine is set up, a sentence with the remedy.
+    pub never_served: Option<String>,
 }
 
 /// Judges whether a machine serves all requests of a launch, which keeps what it gets.
@@ -33,7 +35,16 @@ pub struct LaunchRequest {
 /// of all before it, once for each size and set of zones.
 pub fn rehearse(evidence: &Evidence<'_>, launch: &[LaunchRequest]) -> Rehearsal {
     let mut machine = Judged { evidence, verdicts: HashMap::new() };
-    let decided: Vec<_> = (1..=launch.len()).map(|end| line(&mut machine, &launch[..end])).collect();
+    let mut served: Vec<LaunchRequest> = Vec::new();
+    let mut decided = Vec::new();
+    for one in launch {
+        if one.never_served.is_some() {
+            decided.push((never(one), one.request.clone()));
+        } else {
+            served.push(one.clone());
+            decided.push(line(&mut machine, &served));
+        }
+    }
     let start = decided.iter().map(|(line, _)| line.start).max().unwrap_or(Start::AtOnce);
     let mut worst = decided.iter().filter(|(line, _)| line.start == start && start != Start::AtOnce);
     let first = if start == Start::Fails {
@@ -42,12 +53,15 @@ pub fn rehearse(evidence: &Evidence<'_>, launch: &[LaunchRequest]) -> Rehearsal 
         let doubt = |line: &LineOutcome| 1.0 - line.probability.unwrap_or(1.0);
         worst.reduce(|first, other| if doubt(&other.0) > doubt(&first.0) { other } else { first })
     };
-    let (line, reason, action) = match first {
-        Some((line, need)) => {
+    let first = first.map(|(line, need)| (line.line, need));
+    let never_served = launch.iter().find(|one| Some(one.line) == first.map(|(line, _)| line));
+    let never_served = never_served.and_then(|one| one.never_served.clone());
+    let (reason, help) = match first {
+        Some((_, need)) if never_served.is_none() => {
             let verdict = judge(evidence, need);
-            (Some(line.line), reason(&verdict), action(evidence, launch, &verdict))
+            (reason(&verdict), help(evidence, &served, &verdict))
         }
-        None => (None, None, None),
+        _ => (never_served, Help::default()),
     };
     let starts = !matches!(start, Start::Fails | Start::Unknown);
     let least = |of: &dyn Fn(&LineOutcome) -> Option<f64>| {
@@ -59,13 +73,14 @@ pub fn rehearse(evidence: &Evidence<'_>, launch: &[LaunchRequest]) -> Rehearsal 
         exit_code: start.exit_code(),
         probability: least(&|line| line.probability),
         after_repair: least(&|line| line.after_repair),
-        first: line,
+        first: first.map(|(line, _)| line),
         reason,
-        action,
-        left_bytes: launch
+        action: help.action,
+        repair: help.repair,
+        left_bytes: served
             .last()
             .filter(|_| starts)
-            .and_then(|last| left_bytes(&mut machine, launch, &last.request)),
+            .and_then(|last| left_bytes(&mut machine, &served, &last.request)),
         lines: decided.into_iter().map(|(line, _)| line).collect(),
         missing: evidence.missing.to_vec(),
     }
@@ -92,6 +107,7 @@ impl Judged<'_> {
             line: last.line,
             text: last.text.clone(),
             start: Start::of(state, probability),
+            never_served: false,
             probability,
             after_repair: forecast.map(|forecast| after_repair(&forecast, need)),
             block_bytes: need.block_bytes,
@@ -172,8 +188,32 @@ fn is_within(inner: HighestZone, outer: HighestZone) -> bool {
     inner >= outer
 }
 
-/// Returns the one thing to do before the launch, where the request of this verdict fails or waits.
-fn action(evidence: &Evidence<'_>, launch: &[LaunchRequest], verdict: &Verdict) -> Option<String> {
+/// Returns the outcome of a request that is never served.
+fn never(one: &LaunchRequest) -> LineOutcome {
+    LineOutcome {
+        line: one.line,
+        text: one.text.clone(),
+        start: Start::Fails,
+        never_served: true,
+        probability: Some(0.0),
+        after_repair: Some(0.0),
+        block_bytes: one.request.block_bytes,
+        needed: one.request.blocks,
+        free_now: 0,
+    }
+}
+
+/// What to do before the launch.
+#[derive(Default)]
+struct Help {
+    /// The one thing to do, a sentence.
+    action: Option<String>,
+    /// What a repair has to make, if a repair helps.
+    repair: Option<BlockRequest>,
+}
+
+/// Returns what to do before the launch, where the request of this verdict fails or waits.
+fn help(evidence: &Evidence<'_>, launch: &[LaunchRequest], verdict: &Verdict) -> Help {
     let BlockRequest { order, highest, block_bytes, .. } = verdict.request;
     // A repair takes all zones or one by name. A machine may have none that the request could not use.
     let has_others = evidence.zones.iter().any(|zone| !highest.allows(&zone.name));
@@ -186,16 +226,18 @@ fn action(evidence: &Evidence<'_>, launch: &[LaunchRequest], verdict: &Verdict) 
         // A repair for the whole launch, if there is one.
         let whole = judge(evidence, &all);
         return match whole.plan {
-            RepairPlan::Steps { .. } => whole.action,
+            RepairPlan::Steps { .. } => Help { action: whole.action, repair: Some(all) },
             // A pool empties ranges for itself, and for nobody else.
-            RepairPlan::Pool { .. } if all.by == Requester::Range => None,
-            _ => verdict.action.clone(),
+            RepairPlan::Pool { .. } if all.by == Requester::Range => Help::default(),
+            _ => Help { action: verdict.action.clone(), repair: None },
         };
     }
     // No repair makes memory: somebody has to let go of it.
-    let missing = all.blocks.checked_sub(verdict.forecast?.at_90).filter(|&pages| pages > 0)?;
+    let at_90 = verdict.forecast.map_or(u64::MAX, |forecast| forecast.at_90);
+    let missing = all.blocks.saturating_sub(at_90);
     let who = verdict.relief.first().map_or_else(String::new, |who| format!(": {who}"));
-    Some(format!("Action: free {}{who}", memory(missing.saturating_mul(block_bytes))))
+    let action = format!("Action: free {}{who}", memory(missing.saturating_mul(block_bytes)));
+    Help { action: (missing > 0).then_some(action), repair: None }
 }
 
 /// Returns the probability that the blocks come after a repair, which makes blocks, and no single pages.

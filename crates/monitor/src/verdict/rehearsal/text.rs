@@ -12,8 +12,15 @@ impl Rehearsal {
     /// left, and each request.
     pub fn text(&self) -> Vec<String> {
         let mut lines = vec![self.headline()];
-        let by_line = self.first.map_or_else(String::new, |first| format!("By line {first}"));
-        lines.extend(self.reason.as_ref().map(|reason| format!("{by_line} {reason}.")));
+        let first = self.lines.iter().find(|line| Some(line.line) == self.first);
+        lines.extend(first.zip(self.reason.as_ref()).map(|(first, reason)| {
+            let line = first.line;
+            if first.never_served {
+                format!("The kernel never serves line {line}: {reason}.")
+            } else {
+                format!("By line {line} {reason}.")
+            }
+        }));
         lines.extend(self.action.as_ref().map(|action| format!("{action}.")));
         lines.extend(self.repaired());
         lines.extend(self.left_bytes.map(|bytes| match bytes {
