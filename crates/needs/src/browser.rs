@@ -112,7 +112,7 @@ impl Browser {
         let found = self.ask("element", &json!({"using": "css selector", "value": selector}));
         let element = found.as_object().and_then(|found| found.values().next()?.as_str());
         let element = element.unwrap_or_else(|| panic!("no {selector}"));
-        self.ask(&format!("element/{element}/value"), &json!({"text": file.display().to_string()}));
+        self.ask(&format!("element/{element}/value"), &json!({"text": canonical(file)}));
     }
 
     /// Drags a file onto the centre of the first element that a selector finds, and drops it.
@@ -123,7 +123,7 @@ impl Browser {
             json!(selector)
         );
         let place = self.run(&script);
-        let data = json!({"items": [], "files": [file.display().to_string()], "dragOperationsMask": 1});
+        let data = json!({"items": [], "files": [canonical(file)], "dragOperationsMask": 1});
         for kind in ["dragEnter", "dragOver", "drop"] {
             let event = json!({"type": kind, "x": place[0], "y": place[1], "data": data});
             self.ask("goog/cdp/execute", &json!({"cmd": "Input.dispatchDragEvent", "params": event}));
@@ -161,6 +161,11 @@ impl Browser {
         }
         requests
     }
+}
+
+/// Returns a path as browsers take it.
+fn canonical(file: &Path) -> String {
+    file.canonicalize().expect("a file").display().to_string()
 }
 
 impl Drop for Browser {
