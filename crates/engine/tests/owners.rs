@@ -1,6 +1,6 @@
 //! Owners, batches and single requests in parallel, with and without detection of racing frees.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 
 use crate::common::{self, Random, geometry, order, plain_zone};
@@ -173,5 +173,61 @@ fn exclusive_owner_and_other_threads_lose_no_page() {
 fn owners_free_once_loses_no_page() {
     for era in Era::ALL {
         run::<OwnersFreeOnce<common::Host>>(era, 1500);
+    }
+}
+
+/// Rounds of each order; `FREEHOLD_RACING_ROUNDS` names another number.
+const ROUNDS: u32 = 20_000;
+
+/// Two callers free each block at the same instant, although the embedder has promised that none do. Whatever that breaks, every call
+/// ends, and free pages are never more than there are.
+#[test]
+fn racing_frees_against_the_promise_stay_bounded() {
+    type Trusting = OwnersFreeOnce<common::Host>;
+    let rounds = std::env::var("FREEHOLD_RACING_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let rounds: u32 = rounds.unwrap_or(ROUNDS);
+    for size in [0, 3, 4, 9].map(order) {
+        let zones = [plain_zone(0x400, 16_384)];
+        let config = geometry(&zones, Era::Freehold.switches(), 9, 10);
+        let mut bytes = vec![core::mem::MaybeUninit::uninit(); required_bytes::<Trusting>(&config)];
+        let memory = Memory::<Trusting>::new(&config, &mut bytes).expect("a valid machine");
+        let zone = &memory.zones()[0];
+        zone.add_free(Pfn(0x400), 16_384).expect("absent frames");
+        let (round, done, block) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU64::new(0));
+        let free = |cpu| {
+            let _ = memory.free(cpu, Pfn(block.load(Ordering::Relaxed)), size);
+        };
+        let succeeded = thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 1..=rounds {
+                    while round.load(Ordering::Acquire) < number {
+                        std::hint::spin_loop();
+                    }
+                    free(1);
+                    done.store(number, Ordering::Release);
+                }
+            });
+            let mut served = 0;
+            for number in 1..=rounds {
+                let request = Request { cpu: (number % 2) as u16, node: 0, order: size, gfp: GFPS[1] };
+                if let Ok(pfn) = memory.alloc(request, NoReclaim) {
+                    block.store(pfn.0, Ordering::Relaxed);
+                    served += 1;
+                }
+                round.store(number, Ordering::Release);
+                free(0);
+                while done.load(Ordering::Acquire) < number {
+                    std::hint::spin_loop();
+                }
+                if number % 64 == 0 {
+                    zone.drain_all();
+                }
+            }
+            served
+        });
+        zone.drain_all();
+        assert!(succeeded > 0, "order {size}");
+        assert!(zone.free_pages() <= 16_384, "order {size}: {} pages are free", zone.free_pages());
+        println!("order {size}: {rounds} rounds, {} pages free, {:?}", zone.free_pages(), memory.check());
     }
 }

@@ -118,7 +118,8 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
             return None;
         }
         let index = locked.lists.take_fast(request.gfp.migratetype(), request.order)?;
-        Some(locked.zone.hand_out(index, request, self.requests))
+        let is_listed = locked.zone.is_listed(index, request.order);
+        is_listed.then(|| locked.zone.hand_out(index, request, self.requests))
     }
 
     #[cold]

@@ -59,11 +59,12 @@ pub trait Platform {
     const DETECTS_RACING_FREES: bool = true;
 }
 
-/// The platform `P` of an embedder whose callers never free the same block twice at the same instant. A free then takes
-/// the lock of the CPU's lists, and no other atomic operation.
+/// The platform `P` of an embedder whose callers never free the same block twice at the same instant. A free to a list with room
+/// then takes the lock of the CPU's lists, and no other atomic operation.
 ///
 /// In Linux the page's reference count ensures that: only the caller that drops the last reference frees the page. If
-/// two callers do free one block at the same instant, both frees may succeed, and the block is handed out twice.
+/// two callers do free one block at the same instant, both frees may succeed. The block is then on two lists; it leaves one of them,
+/// and the other drops it, unless it was handed out and freed in between. No call loops for ever.
 #[derive(Debug)]
 pub struct OwnersFreeOnce<P>(PhantomData<P>);
 

@@ -6,6 +6,7 @@ mod compaction_state;
 mod config;
 mod convert;
 mod counts;
+mod drains;
 mod fallback;
 mod free_area;
 mod free_lists;

@@ -12,7 +12,7 @@ use super::unmixed::Unmixed;
 use super::watermark_levels::{MOST_PAGES, WatermarkCells, Watermarks};
 use crate::percpu::{PerCpuLists, listed_up_to};
 use crate::table::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable, RacingFrees};
+use crate::table::{FrameIndex, FrameKind, FrameTable, FrameWord, OwnLines, PageblockTable};
 use crate::types::{
     FreeError, MIGRATETYPES, Migratetype, Order, PerCpuStats, Pfn, Platform, Switches, ZONE_TYPES, ZoneStats,
     ZoneType,
@@ -366,7 +366,8 @@ impl<'m, P: Platform> Zone<'m, P> {
             return Err(self.why_not_owned(index, word));
         }
         let transit = FrameWord::head(FrameKind::InTransit, order, word.migratetype());
-        if self.frames.frame(index).replace_owned(word, transit, RacingFrees::of::<P>()) {
+        // Of two callers that come this way one succeeds, whatever the embedder has promised.
+        if self.frames.frame(index).exchange_word(word, transit) {
             Ok(word)
         } else {
             Err(FreeError::AlreadyFree)
