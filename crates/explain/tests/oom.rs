@@ -85,8 +85,16 @@ fn a_kill_ends_behind_the_failures_that_come_before_it() {
         format!("{task}: {request}\nCPU: 0 PID: 9 Comm: {task} Not tainted 5.10.0-32-amd64 #1\n{listing}")
     };
     let start = HEADER.to_owned() + &USED_UP.listing() + TASKS;
-    for between in [failure("one"), failure("one") + &failure("two")] {
-        let text = start.clone() + &between + KILL;
+    let by = |task: u32, text: &str| -> String {
+        let head = format!("[    9.000000][ T{task}] ");
+        text.lines().flat_map(|line| [head.as_str(), line, "\n"]).collect()
+    };
+    let many: String = (1..20).map(|task| by(task, &failure(&format!("task{task}")))).collect();
+    for text in [
+        start.clone() + &failure("one") + KILL,
+        start.clone() + &failure("one") + &failure("two") + KILL,
+        by(99, &start) + &many + &by(99, KILL),
+    ] {
         let log = Log::read(text.as_bytes()).unwrap();
         let answer = Answer::new(&log).unwrap();
         let json = answer.json();

@@ -33,7 +33,10 @@ fn read(file: &Path) -> Result<Log, Failure> {
     if file == Path::new("-") {
         return Log::read(io::stdin().lock()).map_err(failed);
     }
-    let text = open_log(file).map_err(|error| Failure::new(Cause::NoInput, error))?;
+    let text = open_log(file, |error| {
+        output::note(&format!("freehold: {}", freehold_lab::sentence(error.as_ref())));
+    })
+    .map_err(|error| Failure::new(Cause::NoInput, error))?;
     Log::read(text).map_err(failed)
 }
 

@@ -121,7 +121,8 @@ impl Collector {
             && self.open.iter().any(|open| same(open) && open.splat.vmalloc.has_range);
         self.end_if(is_over, done);
         if self.open.len() >= MAX_OPEN {
-            self.end(0, done);
+            let waits_for_kill = |open: &Open| open.splat.kind.is_oom() && open.splat.killed.is_none();
+            self.end(self.open.iter().position(|open| !waits_for_kill(open)).unwrap_or(0), done);
         }
         self.open.push(Open { caller: caller.map(str::to_owned), splat, last: line });
     }

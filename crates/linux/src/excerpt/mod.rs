@@ -6,6 +6,7 @@ mod archive;
 mod part;
 mod text;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, BufRead, Read};
@@ -15,7 +16,7 @@ use crate::error::Error;
 use crate::ftrace_text::{open_packed, unpack};
 use crate::procfs::refuse_special;
 
-use part::{LOGS, is_log_or_packed};
+use part::{LOGS, is_log, unpacked_name};
 
 /// The files that a single text may be.
 const FREE_MEMORY: [&str; 3] = ["proc/buddyinfo", "proc/pagetypeinfo", "proc/zoneinfo"];
@@ -78,10 +79,14 @@ impl Excerpt {
 
 /// Opens the kernel log that a path names: of a tar archive or of a folder all logs one after the other, otherwise the text. All of
 /// it may be compressed by gzip, xz or zstd, and so may single logs of a folder, but not those of an archive.
+/// `note` is called for a log of a folder that cannot be read to its end; the others are read all the same.
 ///
 /// # Errors
 /// If the file or the folder cannot be read.
-pub fn open_log(path: &Path) -> Result<Box<dyn BufRead>, Error> {
+pub fn open_log(
+    path: &Path,
+    note: impl FnMut(Box<dyn std::error::Error>) + 'static,
+) -> Result<Box<dyn BufRead>, Error> {
     let failed = |error| Error::io("read", path, error);
     if path.is_dir() {
         let mut logs = Vec::new();
@@ -90,31 +95,58 @@ pub fn open_log(path: &Path) -> Result<Box<dyn BufRead>, Error> {
             let what = format!("it has no kernel log, such as {}", LOGS.join(", "));
             return Err(failed(io::Error::new(io::ErrorKind::IsADirectory, what)));
         }
-        logs.sort();
-        return Ok(Box::new(io::BufReader::new(Logs { left: logs.into_iter(), now: Box::new(io::empty()) })));
+        logs.sort_by_cached_key(|log| age(log));
+        return Ok(Box::new(io::BufReader::new(Logs {
+            left: logs.into_iter(),
+            now: Box::new(io::empty()),
+            note,
+        })));
     }
     let mut text = unpack(path, open_packed(path)?)?;
     let is_archive = archive::is_header(text.fill_buf().map_err(failed)?);
     Ok(if is_archive { Box::new(io::BufReader::new(archive::ArchivedLogs::new(text))) } else { text })
 }
 
-/// The logs of a folder, one after the other. One that goes meanwhile is left out.
-struct Logs {
-    left: std::vec::IntoIter<PathBuf>,
-    now: Box<dyn BufRead>,
+/// Returns a key that sorts logs: by folder and name, and of one name the oldest first. `dmesg.2.gz` is older than `dmesg.1`, which
+/// is older than `dmesg`; `messages-20260101` is older than `messages-20260108`, which is older than `messages`.
+fn age(log: &Path) -> (PathBuf, String, Reverse<u64>, bool, String) {
+    let name = log.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let base = unpacked_name(&name);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = base.rsplit_once('.').filter(|(_, number)| digits(number));
+    let dated =
+        base.split_once('-').filter(|(_, date)| date.starts_with(|first: char| first.is_ascii_digit()));
+    let folder = log.parent().unwrap_or(Path::new("")).to_owned();
+    match (numbered, dated) {
+        (Some((stem, number)), _) => {
+            (folder, stem.to_owned(), Reverse(number.parse().unwrap_or(u64::MAX)), false, name)
+        }
+        // All before the current log, the earliest first.
+        (None, Some((stem, _))) => (folder, stem.to_owned(), Reverse(1), false, name),
+        (None, None) => (folder, base.to_owned(), Reverse(0), true, name),
+    }
 }
 
-impl Read for Logs {
+/// The logs of a folder, one after the other. What cannot be read or unpacked of one is left out.
+struct Logs<N> {
+    left: std::vec::IntoIter<PathBuf>,
+    now: Box<dyn BufRead>,
+    note: N,
+}
+
+impl<N: FnMut(Box<dyn std::error::Error>)> Read for Logs<N> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let read = self.now.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
+            match self.now.read(buffer) {
+                Ok(0) if !buffer.is_empty() => {}
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => (self.note)(error.into()),
+                read => return read,
             }
             let Some(path) = self.left.next() else { return Ok(0) };
-            if let Ok(file) = open_packed(&path) {
-                self.now = unpack(&path, file).map_err(io::Error::other)?;
-            }
+            self.now = open_packed(&path).and_then(|file| unpack(&path, file)).unwrap_or_else(|error| {
+                (self.note)(error.into());
+                Box::new(io::empty())
+            });
         }
     }
 }
@@ -129,9 +161,30 @@ fn find_logs(folder: &Path, depth: u32, logs: &mut Vec<PathBuf>) -> io::Result<(
         let (path, kind) = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?)))?;
         if kind.is_dir() && depth < MOST_DEPTH {
             find_logs(&path, depth + 1, logs)?;
-        } else if kind.is_file() && logs.len() < MOST_LOGS && is_log_or_packed(&path.to_string_lossy()) {
+        } else if kind.is_file() && logs.len() < MOST_LOGS && is_log(unpacked_name(&path.to_string_lossy())) {
             logs.push(path);
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_logs_come_first() {
+        let oldest_first = [
+            "l/dmesg.10.gz",
+            "l/dmesg.2.xz",
+            "l/dmesg.1",
+            "l/dmesg",
+            "l/messages-20260101.gz",
+            "l/messages-20260108",
+            "l/messages",
+        ];
+        let mut logs: Vec<_> = oldest_first.iter().rev().map(PathBuf::from).collect();
+        logs.sort_by_cached_key(|log| age(log));
+        assert_eq!(logs, oldest_first.map(PathBuf::from));
+    }
 }

@@ -32,9 +32,9 @@ pub(super) fn is_log(path: &str) -> bool {
     !is_packed && LOGS.iter().any(|log| name.starts_with(log))
 }
 
-/// Returns true if a path is that of a kernel log, also of one that can be unpacked.
-pub(super) fn is_log_or_packed(path: &str) -> bool {
-    is_log([".gz", ".xz", ".zst"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path))
+/// Returns a name without the end of a compression that can be unpacked.
+pub(super) fn unpacked_name(name: &str) -> &str {
+    [".gz", ".xz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }
 
 /// Reads a line without its end; `None` at the end of the file. Longer lines than a part's limit are cut.
