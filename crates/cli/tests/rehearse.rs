@@ -134,6 +134,33 @@ fn what_the_kernel_never_serves_fails_with_the_remedy() {
     assert_eq!(lines, [&serde_json::Value::Bool(true), &"at-once".into()], "{value}");
 }
 
+/// Pages that a pool has free need no memory; the others have to be put into it.
+#[test]
+fn pools_serve_what_they_have() {
+    let root = machine([ANON, ANON, ANON, ANON, ANON, ANON, SLAB, SLAB]);
+    let pool = root.path().join("sys/kernel/mm/hugepages/hugepages-2048kB");
+    fs::create_dir_all(&pool).expect("a folder");
+    for (name, number) in
+        [("nr_hugepages", 9), ("free_hugepages", 7), ("resv_hugepages", 2), ("surplus_hugepages", 0)]
+    {
+        fs::write(pool.join(name), format!("{number}\n")).expect("a file");
+    }
+    let all = rehearse(root.path(), "hugetlb 2M=5", "");
+    assert!(all.code == Some(0) && all.stdout.starts_with("OK: starts"), "{}", all.stdout);
+    assert!(!all.stdout.contains("nr_hugepages"), "{}", all.stdout);
+    let more = rehearse(root.path(), "hugetlb 2M=4\nhugetlb 2M=2\nanon 4K", "");
+    for text in [
+        "     1  hugetlb 2M=4            starts         above 99 % (4 in the pool)\n",
+        "(1 in the pool)\n",
+        "The pool of 2 MiB pages is short by 1; `echo 10 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages` fills it, ",
+    ] {
+        assert!(more.stdout.contains(text), "no {text:?} in: {}", more.stdout);
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&rehearse(root.path(), "hugetlb 2M=7", "--json").stdout).expect("JSON");
+    assert_eq!((&json["lines"][0]["in_pool"], &json["lines"][0]["needed"]), (&5.into(), &2.into()), "{json}");
+}
+
 /// Requests of the kernel and of users take the same memory, whichever comes first and of whichever size.
 #[test]
 fn requests_of_all_kinds_are_added_up() {

@@ -28,7 +28,8 @@ Example: freehold callers --duration 60 --order 9";
 #[derive(Args, Debug)]
 #[command(after_help = CALLERS_HELP)]
 pub(crate) struct Callers {
-    /// Seconds to watch; by default 10, or until the command ends.
+    /// Seconds to watch; by default 10, or until the command ends. Ctrl-C also ends
+    /// the watch, and the command runs on.
     #[arg(long, value_parser = parse_seconds, value_name = "SECONDS")]
     pub(crate) duration: Option<Duration>,
     /// The smallest order that counts as large; 3 is 32 KiB with pages of 4 KiB.

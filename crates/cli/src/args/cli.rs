@@ -123,12 +123,23 @@ pub(crate) enum Dev {
     Reference,
 }
 
+/// Returns a message of the parser in the words of a user: what a number has to be, and no tip that passes an unknown option on as a
+/// value.
+fn plain(text: &str) -> String {
+    let is_tip = |line: &&str| line.trim_start().starts_with("tip: to pass ");
+    let lines: Vec<_> = text.lines().filter(|line| !is_tip(line)).collect();
+    let text = lines.join("\n") + "\n";
+    text.replace("\n\n\n", "\n\n")
+        .replace("invalid digit found in string", "write a whole number, such as 5")
+        .replace("number too large to fit in target type", "write a smaller number")
+}
+
 /// Prints the help that was requested, or what is wrong with the arguments.
 ///
 /// Returns the exit code: for `check`, `repair` and `rehearse` 3, as a monitoring plugin's 1 and 2 are verdicts.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     // What is wrong may be a file's name.
-    let text = error.render().to_string();
+    let text = plain(&error.render().to_string());
     let command = std::env::args_os().nth(1).unwrap_or_default();
     let prints_answer = command == "check" || command == "rehearse";
     let is_plugin = prints_answer || command == "repair";
@@ -145,5 +156,24 @@ pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
         0 => ExitCode::SUCCESS,
         _ if is_plugin => ExitCode::from(3),
         _ => ExitCode::from(Cause::Usage as u8),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_say_what_to_write() {
+        let message = |words: &str| {
+            let error = super::super::command().try_get_matches_from(words.split(' ')).unwrap_err();
+            plain(&error.render().to_string())
+        };
+        let number = message("freehold check --for-pid abc");
+        assert!(number.contains("'--for-pid <PID>': write a whole number, such as 5\n"), "{number}");
+        let large = message("freehold blame --rows 99999999999999999999999");
+        assert!(large.contains("'--rows <N>': write a smaller number\n"), "{large}");
+        let unknown = message("freehold rehearse --zones x");
+        assert!(unknown.contains("'--zones' found\n\nUsage:"), "{unknown}");
     }
 }

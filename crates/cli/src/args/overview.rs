@@ -37,12 +37,28 @@ pub(crate) fn command() -> Command {
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map_or_else(|| "Show the help of a command".to_owned(), ToString::to_string);
-            let _ = writeln!(list, "  {name:<10} {about}");
+            let _ = writeln!(list, "  {name:<10} {}", wrapped(&about));
         }
     }
     command.help_template(format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}{{after-help}}"
     ))
+}
+
+/// Breaks a description so that it ends before column 80.
+fn wrapped(about: &str) -> String {
+    const INDENT: usize = 13;
+    let (mut text, mut column) = (String::new(), INDENT);
+    for word in about.split(' ') {
+        if column > INDENT && column + word.len() > 79 {
+            let _ = write!(text, "\n{:INDENT$}", "");
+            column = INDENT;
+        }
+        let space = if column == INDENT { "" } else { " " };
+        let _ = write!(text, "{space}{word}");
+        column += space.len() + word.len();
+    }
+    text
 }
 
 #[cfg(test)]

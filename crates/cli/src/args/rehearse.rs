@@ -14,7 +14,7 @@ from the memory as it is now. Nothing is changed.
 
 FILE has a request a line; what follows a # is ignored:
 
-  hugetlb 2M=512   512 pages of 2 MiB for a pool of huge pages
+  hugetlb 2M=512   512 huge pages of 2 MiB; those free in the pool count first
   thp 24G          24 GiB of transparent huge pages
   anon 32G         32 GiB of memory in single pages
   order 7=40       40 blocks of the kernel, which may wait (GFP_KERNEL);

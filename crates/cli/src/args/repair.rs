@@ -20,7 +20,8 @@ const CODES: &str = "\
 Exit codes: 0 enough blocks are free; 1 nothing was done and the plan would
 suffice (--dry-run, or the answer was no);
 2 not possible, or too few blocks became free; 3 unknown, interrupted, or bad
-arguments. With --demand they are those of `freehold rehearse` afterwards.";
+arguments. With --demand: 0 the launch starts with at least 90 %, 1 it may start,
+2 it fails, 3 unknown or interrupted.";
 
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]

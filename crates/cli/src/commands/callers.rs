@@ -1,5 +1,6 @@
 //! `freehold callers`: who calls for large blocks, and what that costs.
 
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::exit::Failure;
 use crate::output::{self, FinishedFile};
 
 /// How often the ring buffers are read.
-const TURN: Duration = Duration::from_millis(100);
+const TURN: Duration = Duration::from_millis(50);
 
 /// How long without a command and without `--duration`.
 const USUAL_DURATION: Duration = Duration::from_secs(10);
@@ -26,16 +27,21 @@ pub(crate) fn run(args: &args::Callers) -> Result<(), Failure> {
     let _heeded = HeededSignals::new();
     let most = args.duration.or_else(|| args.command.is_empty().then_some(USUAL_DURATION));
     let mut watch = CallerWatch::start(args.order)?;
-    let (mut names, mut fold) = (watch.tasks(), CallerFold::default());
+    let mut fold = CallerFold::default();
     let began = Instant::now();
-    pass_time(most, &args.command, TURN, || Ok(watch.turn(&mut |event| fold.add(event, &mut names))?))?;
+    if io::stderr().is_terminal() {
+        let end = most.map_or_else(String::new, |most| format!(" for {} s", most.as_secs_f64()));
+        output::note(&format!("watching{end}; Ctrl-C ends it"));
+    }
+    pass_time(most, &args.command, TURN, || Ok(watch.turn(&mut |event, names| fold.add(event, names))?))?;
     let duration_ns = began.elapsed().as_nanos() as u64;
-    let losses = watch.finish(&mut |event| fold.add(event, &mut names))?;
-    // Modules that were loaded meanwhile are among them.
-    let symbols = Symbols::read(Path::new("/"))?;
+    let losses = watch.finish(&mut |event, names| fold.add(event, names))?;
+    // Modules that were loaded meanwhile are among them. Without names the rest is still worth showing.
+    let symbols = Symbols::read(Path::new("/")).unwrap_or_default();
     let stacks = fold.stack_names(&symbols, |stack| watch.stack(stack));
     let block_bytes = (rustix::param::page_size() as u64) << args.order.get();
-    let callers = Callers::of(&fold, &stacks, losses, (args.order.get(), block_bytes, duration_ns));
+    let mut callers = Callers::of(&fold, &stacks, losses, (args.order.get(), block_bytes, duration_ns));
+    callers.without_symbols = symbols.is_empty();
     if let Some(file) = &mut file {
         file.write_text(&fold.folded(&stacks))?;
     }

@@ -1,12 +1,13 @@
 //! The requests of a launch, from a file, as the machine understands them.
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use freehold_linux::pageblocks::pageblock_order_with;
-use freehold_linux::procfs::page_bytes;
+use freehold_linux::procfs::{page_bytes, read_hugetlb_pools};
 use freehold_monitor::verdict::{
     BlockRequest, Demand, DemandKind, DemandLine, LaunchRequest, Requester, SizeError, largest_range,
     order_of_size,
@@ -96,7 +97,23 @@ fn launch(demand: &Demand, file: &Path, place: LaunchPlace<'_>) -> Result<Vec<La
             Failure::new(failure.cause, what)
         })
     };
-    demand.lines.iter().map(of_line).collect()
+    let mut launch = demand.lines.iter().map(of_line).collect::<Result<Vec<_>, _>>()?;
+    take_from_pools(&mut launch, place.root);
+    Ok(launch)
+}
+
+/// Gives requests for huge pages those that the pools have free, which need no memory.
+fn take_from_pools(launch: &mut [LaunchRequest], root: &Path) {
+    // Where they cannot be read, the pools count as empty.
+    let pools = read_hugetlb_pools(root).unwrap_or_default();
+    let free = pools.iter().map(|pool| (pool.page_kib << 10, pool.free.saturating_sub(pool.reserved)));
+    let mut free: HashMap<u64, u64> = free.collect();
+    for one in launch.iter_mut().filter(|one| one.by_pool && one.never_served.is_none()) {
+        let Some(left) = free.get_mut(&one.request.block_bytes) else { continue };
+        one.in_pool = one.request.blocks.min(*left);
+        one.request.blocks -= one.in_pool;
+        *left -= one.in_pool;
+    }
 }
 
 /// Returns a message without the option of `check`, whose values have the names of the lines.
@@ -152,5 +169,6 @@ fn request(line: &DemandLine, place: LaunchPlace<'_>) -> Result<LaunchRequest, F
         highest: by.highest_zone(),
         by,
     };
-    Ok(LaunchRequest { line: line.number, text: line.text.clone(), request, never_served })
+    let (text, by_pool) = (line.text.clone(), line.kind == DemandKind::Hugetlb);
+    Ok(LaunchRequest { line: line.number, text, request, in_pool: 0, by_pool, never_served })
 }

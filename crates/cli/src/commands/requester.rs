@@ -15,6 +15,9 @@ use crate::exit::{Cause, Failure};
 /// Settings of transparent huge pages, below a root.
 const THP: &str = "sys/kernel/mm/transparent_hugepage";
 
+/// The pools of huge pages, below a root.
+const POOLS: &str = "sys/kernel/mm/hugepages";
+
 /// Why a request is not judged.
 #[derive(Debug)]
 pub(super) enum NotJudged {
@@ -82,23 +85,52 @@ fn requester(by: Option<By>, root: &Path, block_bytes: u64) -> Result<Requester,
         Some(By::Repair) => Ok(Requester::Repair),
         Some(By::Atomic) => Ok(Requester::Atomic),
         Some(By::Range) => Ok(Requester::Range),
-        // A copy of a machine's files may lack the pools.
-        Some(By::Hugetlb) if has_pool || pools.is_empty() => Ok(Requester::Hugetlb),
+        Some(By::Hugetlb) if has_pool || (pools.is_empty() && may_lack(root, POOLS)) => {
+            Ok(Requester::Hugetlb)
+        }
+        Some(By::Hugetlb) if pools.is_empty() => {
+            Err("--by hugetlb: this kernel has no pools of huge pages (CONFIG_HUGETLBFS)".to_owned())
+        }
         Some(By::Hugetlb) => Err(format!("--by hugetlb: the pools here are of {}", sizes(&pools))),
         Some(By::Thp) if huge.is_some_and(|huge| huge != block_bytes) => Err(format!(
             "--by thp: transparent huge pages here are of {}",
             sizes(&[huge.unwrap_or_default()])
         )),
-        Some(By::Thp) if chosen(root, "enabled").as_deref() == Some("never") => Err(format!(
-            "--by thp: transparent huge pages are off here; write `madvise` to /{THP}/enabled first"
-        )),
-        Some(By::Thp) => Ok(faults(root)),
+        Some(By::Thp) if huge.is_none() && !may_lack(root, THP) => {
+            Err("--by thp: this kernel has no transparent huge pages (CONFIG_TRANSPARENT_HUGEPAGE)"
+                .to_owned())
+        }
+        Some(By::Thp) => match switched_off(root, block_bytes) {
+            Some(setting) => Err(format!(
+                "--by thp: transparent huge pages are off here; write `madvise` to /{setting} first"
+            )),
+            None => Ok(faults(root)),
+        },
         None if has_pool || (pools.is_empty() && huge.is_none_or(|huge| huge == block_bytes)) => {
             Ok(Requester::Hugetlb)
         }
         None if huge == Some(block_bytes) => Ok(faults(root)),
         Some(By::Alloc) | None => Ok(Requester::Alloc),
     }
+}
+
+/// Returns true if a folder may be missing although the machine has it: below a root that is a copy.
+fn may_lack(root: &Path, folder: &str) -> bool {
+    root != Path::new("/") && !root.join(folder).exists()
+}
+
+/// Returns the setting that switches transparent huge pages of so many bytes off, if one does.
+///
+/// Since Linux 6.8 each size has a setting of its own, which may inherit that for all.
+fn switched_off(root: &Path, bytes: u64) -> Option<String> {
+    let of_size = format!("{THP}/hugepages-{}kB/enabled", bytes >> 10);
+    let of_all = format!("{THP}/enabled");
+    let is = |setting: &str| chosen_in(&root.join(setting));
+    let deciding = match is(&of_size).as_deref() {
+        None | Some("inherit") => of_all,
+        _ => of_size,
+    };
+    (is(&deciding).as_deref() == Some("never")).then_some(deciding)
 }
 
 /// Returns the size of a transparent huge page.
@@ -118,9 +150,13 @@ fn setting(root: &Path, name: &str) -> Option<String> {
     Some(fs::read_to_string(root.join(THP).join(name)).ok()?.trim().to_owned())
 }
 
-/// Returns the word of a setting that is in brackets.
+/// Returns the word of a setting of transparent huge pages that is in brackets.
 fn chosen(root: &Path, name: &str) -> Option<String> {
-    let text = setting(root, name)?;
+    chosen_in(&root.join(THP).join(name))
+}
+
+fn chosen_in(file: &Path) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0.to_owned())
 }
@@ -155,7 +191,17 @@ mod tests {
         write("defrag", "always [defer] defer+madvise madvise never\n");
         assert_eq!(by(Some(By::Thp), 2 << 20), Ok(Requester::ThpNoWait));
         write("enabled", "always madvise [never]\n");
-        assert!(by(Some(By::Thp), 2 << 20).unwrap_err().contains("are off here"));
+        assert!(by(Some(By::Thp), 2 << 20).unwrap_err().contains("transparent_hugepage/enabled first"));
+        // The setting of the size decides, unless it inherits that of all.
+        fs::create_dir_all(thp.join("hugepages-2048kB")).unwrap();
+        let of_size = "hugepages-2048kB/enabled";
+        write(of_size, "always inherit [madvise] never\n");
+        assert_eq!(by(Some(By::Thp), 2 << 20), Ok(Requester::ThpNoWait));
+        write(of_size, "always [inherit] madvise never\n");
+        assert!(by(Some(By::Thp), 2 << 20).is_err());
+        write("enabled", "always [madvise] never\n");
+        write(of_size, "always inherit madvise [never]\n");
+        assert!(by(Some(By::Thp), 2 << 20).unwrap_err().contains("/hugepages-2048kB/enabled first"));
         assert_eq!(by(Some(By::Hugetlb), 2 << 20).unwrap_err(), "--by hugetlb: the pools here are of 1G");
         assert!(by(Some(By::Thp), 64 << 10).unwrap_err().ends_with("are of 2M"));
     }

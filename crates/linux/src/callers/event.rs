@@ -18,22 +18,33 @@ impl CallerStack {
 pub struct CallerEvent {
     /// When, by `CLOCK_MONOTONIC`.
     pub time_ns: u64,
-    /// The task; `None` for an interrupt, whatever task it interrupted.
-    pub pid: Option<i32>,
+    /// Who.
+    pub by: CallerBy,
     /// What it did.
     pub kind: CallerKind,
+}
+
+/// Who did something.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CallerBy {
+    /// A task, by its number in the first pid namespace.
+    Task(i32),
+    /// An interrupt on this CPU, whatever task it interrupted.
+    Interrupt(u32),
 }
 
 /// What a task did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallerKind {
+    /// Events are missing here: what a task is doing is not known any more.
+    Lost,
     /// It requested a block and got it or not. It comes after what the task did for it.
     Request {
         /// The order of the block.
         order: u8,
         /// The flags of the request.
         gfp: GfpFlags,
-        /// True if no zone had a block.
+        /// True if it got none: no zone had a block, or its memory cgroup was at its limit.
         failed: bool,
         /// From where, if the kernel tells.
         stack: Option<CallerStack>,

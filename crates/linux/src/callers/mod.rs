@@ -9,6 +9,6 @@ mod pairing;
 mod tasks;
 mod watch;
 
-pub use event::{CallerEvent, CallerKind, CallerStack};
+pub use event::{CallerBy, CallerEvent, CallerKind, CallerStack};
 pub use tasks::{TaskNames, TaskOf};
 pub use watch::{CallerLosses, CallerWatch};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem;
 
 use super::decode::{Decoded, Decoder};
-use super::event::{CallerEvent, CallerKind, CallerStack};
+use super::event::{CallerBy, CallerEvent, CallerKind, CallerStack};
 use crate::tracefs::Part;
 
 /// The most events of a CPU that wait for their stacks: a task, a soft and a hard interrupt, and one more.
@@ -32,8 +32,8 @@ impl Pairing {
     }
 
     /// Adds a part of a CPU's ring buffer.
-    pub(super) fn add(&mut self, decoder: &Decoder, cpu: u32, time_ns: u64, part: Part<'_>) {
-        let cpu = cpu as usize;
+    pub(super) fn add(&mut self, decoder: &Decoder, number: u32, time_ns: u64, part: Part<'_>) {
+        let cpu = number as usize;
         if self.waiting.len() <= cpu {
             self.waiting.resize_with(cpu + 1, Vec::new);
         }
@@ -41,12 +41,18 @@ impl Pairing {
             Part::Event(bytes) => bytes,
             Part::Missed(count) => {
                 self.lost += count.unwrap_or(1);
-                return self.give_up(cpu);
+                self.give_up(cpu);
+                return self.pass(CallerEvent {
+                    time_ns,
+                    by: CallerBy::Interrupt(number),
+                    kind: CallerKind::Lost,
+                });
             }
         };
         match decoder.decode(bytes) {
             Decoded::Event(pid, kind) => {
-                let event = CallerEvent { time_ns, pid, kind };
+                let by = pid.map_or(CallerBy::Interrupt(number), CallerBy::Task);
+                let event = CallerEvent { time_ns, by, kind };
                 if !decoder.has_stacks() {
                     return self.pass(event);
                 }
@@ -68,6 +74,14 @@ impl Pairing {
             Decoded::Foreign => {}
             Decoded::Unreadable => self.lost += 1,
         }
+    }
+
+    /// Returns the tasks of the requests that wait to be passed on.
+    pub(super) fn tasks(&self) -> impl Iterator<Item = i32> {
+        self.ready.iter().filter_map(|event| match (event.by, event.kind) {
+            (CallerBy::Task(pid), CallerKind::Request { .. }) => Some(pid),
+            _ => None,
+        })
     }
 
     /// Passes on the events before `cutoff_ns` in the order of time.
@@ -99,7 +113,7 @@ impl Pairing {
     }
 
     fn pass(&mut self, event: CallerEvent) {
-        if event.pid.is_some_and(|pid| self.own.contains(&pid)) {
+        if matches!(event.by, CallerBy::Task(pid) if self.own.contains(&pid)) {
             return;
         }
         self.without_stack += u64::from(matches!(event.kind, CallerKind::Request { stack: None, .. }));
@@ -150,10 +164,8 @@ mod tests {
             (1, 5, Part::Event(&own)),
             (1, 6, Part::Event(&outer)),
         ]);
-        assert_eq!(
-            events.iter().map(|e| (e.time_ns, e.pid)).collect::<Vec<_>>(),
-            [(10, Some(7)), (11, None)]
-        );
+        let callers: Vec<_> = events.iter().map(|e| (e.time_ns, e.by)).collect();
+        assert_eq!(callers, [(10, CallerBy::Task(7)), (11, CallerBy::Interrupt(0))]);
         assert_eq!(
             events.iter().map(|e| stack(&pairing, e)).collect::<Vec<_>>(),
             [Some(vec![1, 2]), Some(vec![3])]
@@ -172,7 +184,12 @@ mod tests {
             (0, 30, Part::Missed(Some(5))),
             (0, 31, Part::Event(&stack_of_late)),
         ]);
-        assert_eq!(events.iter().map(|e| e.time_ns).collect::<Vec<_>>(), [10, 20], "in the order of time");
+        assert_eq!(
+            events.iter().map(|e| e.time_ns).collect::<Vec<_>>(),
+            [10, 20, 30],
+            "in the order of time"
+        );
+        assert_eq!(events[2].kind, CallerKind::Lost);
         assert_eq!(stack(&pairing, &events[0]), None);
         assert_eq!((pairing.lost, pairing.without_stack), (5, 1));
     }

@@ -7,13 +7,16 @@ use freehold::Order;
 use super::decode::{Decoder, EVENTS, STACK};
 use super::event::{CallerEvent, CallerStack};
 use super::pairing::Pairing;
-use super::tasks::TaskNames;
+use super::tasks::{TaskNames, is_first_namespace};
 use crate::clock;
 use crate::error::{Error, ParseError};
 use crate::tracefs::{Instance, Rings, Tracefs, remove_stale};
 
 /// The ring buffer of each CPU in KiB: some 20 000 requests with their stacks.
 const BUFFER_KIB: u64 = 4 << 10;
+
+/// The option that writes a kernel stack behind each event.
+const STACK_OPTION: &str = "options/stacktrace";
 
 const UNKNOWN_FORMAT: &str = "Report the file's text";
 
@@ -23,9 +26,11 @@ pub struct CallerWatch {
     // Fields are dropped in this order: the buffers must be closed before the instance is removed.
     rings: Rings,
     instance: Instance,
-    tracefs: Tracefs,
+    // A private mount ends with it.
+    _tracefs: Tracefs,
     decoder: Decoder,
     pairing: Pairing,
+    names: TaskNames,
     missing: Vec<String>,
     /// The time of the last reading of the ring buffers.
     last_turn_ns: u64,
@@ -50,15 +55,20 @@ impl CallerWatch {
     pub fn start(order: Order) -> Result<Self, Error> {
         let tracefs = Tracefs::open()?;
         remove_stale(&tracefs);
-        let (decoder, missing) = decoder(&tracefs)?;
         let instance = Instance::create(&tracefs)?;
         instance.prepare(BUFFER_KIB)?;
+        // Only kernels with CONFIG_STACKTRACE have the option.
+        let has_stacks = instance.file(STACK_OPTION).exists();
+        let (decoder, missing) = decoder(&tracefs, has_stacks)?;
         let rings = Rings::open(&instance, UNKNOWN_FORMAT)?;
         let mut pairing = Pairing::default();
-        pairing.leave_out(rustix::thread::gettid().as_raw_nonzero().get());
-        pairing.leave_out(instance.helper_pid());
-        if decoder.has_stacks() {
-            instance.write("options/stacktrace", "1")?;
+        // Events have the pids of the first namespace.
+        if is_first_namespace() {
+            pairing.leave_out(rustix::thread::gettid().as_raw_nonzero().get());
+            pairing.leave_out(instance.helper_pid());
+        }
+        if has_stacks {
+            instance.write(STACK_OPTION, "1")?;
         }
         for (group, event, field) in EVENTS {
             let folder = format!("events/{group}/{event}");
@@ -72,23 +82,20 @@ impl CallerWatch {
         }
         instance.write("tracing_on", "1")?;
         let last_turn_ns = clock::monotonic_ns();
-        Ok(Self { rings, instance, tracefs, decoder, pairing, missing, last_turn_ns })
+        let names = TaskNames::new(&tracefs);
+        Ok(Self { rings, instance, _tracefs: tracefs, decoder, pairing, names, missing, last_turn_ns })
     }
 
-    /// Returns where the tasks of events can be looked up.
-    pub fn tasks(&self) -> TaskNames {
-        TaskNames::new(&self.tracefs)
-    }
-
-    /// Passes on the events that were written before the last turn, in the order of time.
+    /// Passes on the events that were written before the last turn, in the order of time, with what is known of tasks.
     ///
     /// # Errors
     /// If a ring buffer cannot be read.
-    pub fn turn(&mut self, each: &mut dyn FnMut(&CallerEvent)) -> Result<(), Error> {
+    pub fn turn(&mut self, each: &mut dyn FnMut(&CallerEvent, &mut TaskNames)) -> Result<(), Error> {
         let cutoff_ns = self.last_turn_ns;
         self.last_turn_ns = clock::monotonic_ns();
         self.read(self.last_turn_ns)?;
-        self.pairing.release(cutoff_ns, each);
+        let Self { pairing, names, .. } = self;
+        pairing.release(cutoff_ns, &mut |event| each(event, names));
         Ok(())
     }
 
@@ -96,10 +103,14 @@ impl CallerWatch {
     ///
     /// # Errors
     /// If a ring buffer cannot be read.
-    pub fn finish(&mut self, each: &mut dyn FnMut(&CallerEvent)) -> Result<CallerLosses, Error> {
+    pub fn finish(
+        &mut self,
+        each: &mut dyn FnMut(&CallerEvent, &mut TaskNames),
+    ) -> Result<CallerLosses, Error> {
         self.instance.write("tracing_on", "0")?;
         self.read(u64::MAX)?;
-        self.pairing.finish(each);
+        let Self { pairing, names, .. } = self;
+        pairing.finish(&mut |event| each(event, names));
         let counted: u64 = self.rings.losses(&self.instance)?.iter().map(|cpu| cpu.events).sum();
         Ok(CallerLosses {
             events: self.pairing.lost.max(counted),
@@ -115,15 +126,19 @@ impl CallerWatch {
 
     fn read(&mut self, until_ns: u64) -> Result<(), Error> {
         let Self { rings, decoder, pairing, .. } = self;
-        rings.drain(until_ns, &mut |cpu, time_ns, part| pairing.add(decoder, cpu, time_ns, part))
+        rings.drain(until_ns, &mut |cpu, time_ns, part| pairing.add(decoder, cpu, time_ns, part))?;
+        // At once, as tasks may end soon.
+        self.names.turn(self.pairing.tasks());
+        Ok(())
     }
 }
 
 /// Returns a decoder for the running kernel's events, and the events that the kernel lacks.
-fn decoder(tracefs: &Tracefs) -> Result<(Decoder, Vec<String>), Error> {
+fn decoder(tracefs: &Tracefs, has_stacks: bool) -> Result<(Decoder, Vec<String>), Error> {
     let events = tracefs.root().join("events");
     let (mut formats, mut missing) = (Vec::new(), Vec::new());
-    let wanted = EVENTS.iter().map(|&(group, event, _)| (group, event)).chain([("ftrace", STACK)]);
+    let wanted =
+        EVENTS.iter().map(|&(group, event, _)| (group, event)).chain(has_stacks.then_some(("ftrace", STACK)));
     for (group, event) in wanted {
         let path = events.join(group).join(event).join("format");
         match fs::read_to_string(&path) {
@@ -131,7 +146,7 @@ fn decoder(tracefs: &Tracefs) -> Result<(Decoder, Vec<String>), Error> {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && event == "mm_page_alloc" => {
                 return Err(Error::NoKmemEvents { path, event });
             }
-            // A kernel without compaction lacks some, and one without stack traces the last.
+            // A kernel without compaction lacks some.
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => missing.push(format!("{group}:{event}")),
             Err(e) => return Err(Error::io("read", &path, e)),
         }

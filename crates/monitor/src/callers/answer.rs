@@ -18,8 +18,12 @@ pub type StackNames = BTreeMap<CallerStack, Vec<String>>;
 /// The requests of one code, process or cgroup.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CallerRow {
-    /// The function that wants the memory and its callers, the name of the task, or the path of the cgroup.
+    /// The function that wants the memory and its callers, the name of the process, or the path of the cgroup.
     pub name: String,
+    /// The process with the most requests.
+    pub pid: Option<i32>,
+    /// The number of processes.
+    pub processes: u64,
     /// Its requests.
     pub requests: u64,
     /// Those that failed.
@@ -61,12 +65,14 @@ pub struct Callers {
     pub all: CallerRow,
     /// Rows by code, the longest wait first, then the most requests.
     pub by_code: Vec<CallerRow>,
-    /// Rows by the task's name.
+    /// Rows by the process's name.
     pub by_process: Vec<CallerRow>,
     /// Rows by cgroup.
     pub by_cgroup: Vec<CallerRow>,
     /// Events that were lost.
     pub lost: u64,
+    /// True if the functions have no names (`kernel.kptr_restrict`).
+    pub without_symbols: bool,
     /// Requests without a stack.
     pub without_stack: u64,
     /// Trace events that the kernel lacks.
@@ -81,30 +87,32 @@ impl Callers {
         losses: CallerLosses,
         (order, block_bytes, duration_ns): (u8, u64, u64),
     ) -> Self {
-        let mut all = Sums::default();
-        let [mut code, mut process, mut cgroup] = [const { BTreeMap::<String, Sums>::new() }; 3];
+        let mut all = Group::default();
+        let [mut code, mut process, mut cgroup] = [const { BTreeMap::<String, Group>::new() }; 3];
         for ((stack, task), sums) in &fold.sums {
             let task = task.map(|task| &fold.tasks[task]);
             let name = |known: Option<Option<&String>>, unknown: &str| match known {
                 Some(name) => name.cloned().unwrap_or_else(|| unknown.to_owned()),
                 None => "interrupts".to_owned(),
             };
-            all.merge(sums);
-            code.entry(code_name(*stack, stacks)).or_default().merge(sums);
-            let comm = name(task.map(|task| task.comm.as_ref()), "ended tasks");
-            process.entry(comm).or_default().merge(sums);
+            let pid = task.and_then(|task| task.pid);
+            all.add(sums, pid);
+            code.entry(code_name(*stack, stacks)).or_default().add(sums, pid);
+            let comm = name(task.map(|task| task.process.as_ref()), "ended tasks");
+            process.entry(comm).or_default().add(sums, pid);
             let group = name(task.map(|task| task.cgroup.as_ref()), "unknown");
-            cgroup.entry(group).or_default().merge(sums);
+            cgroup.entry(group).or_default().add(sums, pid);
         }
         Self {
             order,
             block_bytes,
             duration_ns,
-            all: row("all".to_owned(), all),
+            all: row("all".to_owned(), &all),
             by_code: rows(code),
             by_process: rows(process),
             by_cgroup: rows(cgroup),
             lost: losses.events,
+            without_symbols: false,
             without_stack: losses.without_stack,
             missing_events: losses.missing_events,
         }
@@ -112,15 +120,18 @@ impl Callers {
 }
 
 impl CallerFold {
-    /// Returns the functions of every stack, with names from `symbols`. `addresses` returns the addresses of a stack, innermost
-    /// first.
+    /// Returns the functions of every stack, with names from `symbols`, and without those of the tracepoint itself. `addresses` returns
+    /// the addresses of a stack, innermost first.
     pub fn stack_names<'s>(
         &self,
         symbols: &Symbols,
         addresses: impl Fn(CallerStack) -> &'s [u64],
     ) -> StackNames {
         let stacks = self.sums.keys().filter_map(|(stack, _)| *stack);
-        let named = |stack| addresses(stack).iter().map(|&address| symbols.name(address)).collect();
+        let named = |stack| {
+            let names = addresses(stack).iter().map(|&address| symbols.name(address));
+            names.skip_while(|name| name.starts_with("trace_event_")).collect()
+        };
         stacks.map(|stack| (stack, named(stack))).collect()
     }
 }
@@ -132,27 +143,42 @@ fn code_name(stack: Option<CallerStack>, stacks: &StackNames) -> String {
     if known.is_empty() { NO_STACK.to_owned() } else { known[..known.len().min(3)].join(" < ") }
 }
 
-fn rows(sums: BTreeMap<String, Sums>) -> Vec<CallerRow> {
-    let mut rows: Vec<_> = sums.into_iter().map(|(name, sums)| row(name, sums)).collect();
+/// The sums of a row, and the requests of each process.
+#[derive(Default)]
+struct Group {
+    sums: Sums,
+    processes: BTreeMap<i32, u64>,
+}
+
+impl Group {
+    fn add(&mut self, sums: &Sums, pid: Option<i32>) {
+        self.sums.merge(sums);
+        if let Some(pid) = pid {
+            *self.processes.entry(pid).or_default() += sums.requests;
+        }
+    }
+}
+
+fn rows(groups: BTreeMap<String, Group>) -> Vec<CallerRow> {
+    let mut rows: Vec<_> = groups.into_iter().map(|(name, group)| row(name, &group)).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.compaction_ns + row.reclaim_ns, row.failed, row.requests)));
     rows
 }
 
-fn row(name: String, mut sums: Sums) -> CallerRow {
-    sums.waits_ns.sort_unstable();
-    let waits = &sums.waits_ns;
-    let at = |percent: usize| waits.get((waits.len() * percent / 100).min(waits.len().saturating_sub(1)));
+fn row(name: String, Group { sums, processes }: &Group) -> CallerRow {
     CallerRow {
         name,
+        pid: processes.iter().max_by_key(|(_, requests)| **requests).map(|(pid, _)| *pid),
+        processes: processes.len() as u64,
         requests: sums.requests,
         failed: sums.failed,
         orders: (0..64).filter(|order| sums.orders >> order & 1 == 1).collect(),
         gfp: sums.usual_flags().named().map(|(name, _)| name).collect::<Vec<_>>().join("|"),
-        waited: waits.len() as u64,
+        waited: sums.waits.count(),
         compaction_ns: sums.work.compaction_ns,
         reclaim_ns: sums.work.reclaim_ns,
-        wait_median_ns: at(50).copied().unwrap_or(0),
-        wait_p99_ns: at(99).copied().unwrap_or(0),
+        wait_median_ns: sums.waits.percentile(50),
+        wait_p99_ns: sums.waits.percentile(99),
         kswapd_wakes: sums.work.kswapd_wakes,
         kcompactd_wakes: sums.work.kcompactd_wakes,
         fallbacks: sums.work.fallbacks,
@@ -163,7 +189,7 @@ fn row(name: String, mut sums: Sums) -> CallerRow {
 #[cfg(test)]
 mod tests {
     use freehold::GfpFlags;
-    use freehold_linux::callers::{CallerEvent, CallerKind, TaskOf};
+    use freehold_linux::callers::{CallerBy, CallerEvent, CallerKind, TaskOf};
     use freehold_measure::grouped;
 
     use super::*;
@@ -172,11 +198,13 @@ mod tests {
     fn callers(events: &[(u64, Option<i32>, CallerKind)]) -> Callers {
         let mut fold = CallerFold::default();
         let mut name = |pid| TaskOf {
-            comm: (pid < 100).then(|| format!("task {}", pid % 10)),
+            process: (pid < 100).then(|| format!("task {}", pid % 10)),
+            pid: Some(pid),
             cgroup: (pid == 1).then(|| "/a".to_owned()),
         };
         for &(us, pid, kind) in events {
-            fold.add_of(&CallerEvent { time_ns: us * 1000, pid, kind }, &mut name);
+            let by = pid.map_or(CallerBy::Interrupt(0), CallerBy::Task);
+            fold.add_of(&CallerEvent { time_ns: us * 1000, by, kind }, &mut name);
         }
         Callers::of(&fold, &StackNames::new(), CallerLosses::default(), (3, 32 << 10, 2_000_000_000))
     }
@@ -209,7 +237,7 @@ mod tests {
         let waits = |name| (row(name).compaction_ns / 1000, row(name).reclaim_ns / 1000, row(name).waited);
         assert_eq!(["task 1", "task 2", "interrupts"].map(waits), [(15, 0, 1), (0, 10, 1), (0, 0, 0)]);
         assert_eq!((row("task 1").failed, row("task 1").orders.as_slice()), (1, &[9][..]));
-        assert_eq!((row("task 2").requests, row("task 2").wait_median_ns), (2, 10_000));
+        assert_eq!((row("task 2").requests, row("task 2").waited), (2, 1));
         assert_eq!((callers.all.requests, callers.all.waited, callers.all.wait_ns()), (4, 2, 25_000));
         assert_eq!(names(&callers.by_process), [("task 1", 1), ("task 2", 2), ("interrupts", 1)]);
     }
@@ -227,6 +255,47 @@ mod tests {
             (99, Some(1), request(3, false)),
         ]);
         assert_eq!((callers.all.requests, callers.all.waited, callers.all.wait_ns()), (2, 0, 0));
+    }
+
+    #[test]
+    fn what_was_lost_is_no_wait() {
+        use CallerKind::{Compaction, CompactionBegin, Lost, ReclaimBegin, ReclaimEnd};
+        let callers = callers(&[
+            (1, Some(1), ReclaimBegin),
+            (2, Some(2), Compaction),
+            (3, None, Lost),
+            (900, Some(1), ReclaimEnd),
+            (901, Some(1), request(3, false)),
+            (902, Some(2), CompactionBegin),
+            (999, Some(2), CallerKind::CompactionEnd),
+            (999, Some(2), request(3, false)),
+        ]);
+        assert_eq!((callers.all.requests, callers.all.wait_ns()), (2, 0));
+    }
+
+    #[test]
+    fn names_are_harmless_and_processes_counted() {
+        let mut fold = CallerFold::default();
+        for pid in [7, 8, 8] {
+            let name = "\u{1b}[31mred\nx".to_owned();
+            let mut task = |_| TaskOf { process: Some(name.clone()), pid: Some(pid), cgroup: None };
+            let event = CallerEvent { time_ns: 1, by: CallerBy::Task(pid + 100), kind: request(3, false) };
+            fold.add_of(&event, &mut task);
+        }
+        let folded = fold.folded(&StackNames::new());
+        assert!(
+            folded.lines().count() == 1 && folded.ends_with(" 3\n") && !folded.contains('\u{1b}'),
+            "{folded}"
+        );
+        let callers = Callers::of(&fold, &StackNames::new(), CallerLosses::default(), (3, 32 << 10, 1));
+        let row = &callers.by_process[0];
+        assert_eq!((row.pid, row.processes, row.requests), (Some(8), 2, 3));
+        let text = callers.text(9);
+        assert!(
+            text.contains("red\\nx (2 processes, the most by 8)")
+                || text.contains("(2 processes, the most by 8)"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -260,7 +329,9 @@ mod tests {
         }
         let callers = callers(&events);
         assert_eq!((callers.all.requests, callers.all.waited), (200, 100));
-        assert_eq!((callers.all.wait_median_ns, callers.all.wait_p99_ns), (51_000, 100_000));
+        let near = |ns: u64, us: f64| ((ns as f64 / 1e3) / us - 1.0).abs() < 0.04;
+        let row = &callers.all;
+        assert!(near(row.wait_median_ns, 50.0) && near(row.wait_p99_ns, 99.0), "{row:?}");
     }
 
     #[test]
@@ -273,8 +344,8 @@ mod tests {
             [
                 "1 request of order 3 (32 KiB) and above in 2.0 s; none failed, none waited.",
                 "",
-                "  requests  orders  code",
-                "         1  3       no stack (GFP_KERNEL|__GFP_COMP)",
+                "    requests  orders  code",
+                "           1  3       no stack (GFP_KERNEL|__GFP_COMP)",
             ]
         );
         let waits = callers(&[
@@ -285,12 +356,7 @@ mod tests {
         ]);
         let text = waits.text(1);
         assert!(text.starts_with("2 requests of order 3 (32 KiB) and above in 2.0 s; 2 failed, 1 waited, 8.0 µs in direct reclaim.\n"), "{text}");
-        assert!(
-            text.contains(
-                "\n         1       1       1   8.0 µs   8.0 µs   8.0 µs  3       task 1\nand 1 more\n"
-            ),
-            "{text}"
-        );
+        assert!(text.contains("   8.1 µs  3       task 1 (1)\nand 1 more\n"), "{text}");
     }
 
     #[test]
@@ -303,6 +369,6 @@ mod tests {
         let text = callers.text(9);
         assert!(text.contains("Note: this kernel tells no stacks"), "{text}");
         assert!(text.contains(&format!("{} events were lost", grouped(1200))), "{text}");
-        assert!(text.contains("no trace event compaction:mm_compaction_begin"), "{text}");
+        assert!(text.contains("not have the trace events compaction:mm_compaction_begin"), "{text}");
     }
 }

@@ -14,7 +14,7 @@ impl CallerFold {
         let mut lines: BTreeMap<String, u64> = BTreeMap::new();
         for ((stack, task), sums) in &self.sums {
             let task = match task {
-                Some(task) => self.tasks[*task].comm.as_deref().unwrap_or("ended tasks"),
+                Some(task) => self.tasks[*task].process.as_deref().unwrap_or("ended tasks"),
                 None => "interrupts",
             };
             let functions = stack.and_then(|stack| stacks.get(&stack)).map_or(&[][..], Vec::as_slice);

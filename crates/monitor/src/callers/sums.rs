@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use freehold::GfpFlags;
 use freehold_linux::callers::CallerKind;
+use freehold_measure::histogram::Buckets;
 
 /// What a task did for one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -32,8 +33,8 @@ pub(super) struct Sums {
     pub(super) orders: u64,
     pub(super) flags: BTreeMap<u32, u64>,
     pub(super) work: Work,
-    /// The wait of each request that waited.
-    pub(super) waits_ns: Vec<u64>,
+    /// How many requests waited for how long.
+    pub(super) waits: Waits,
 }
 
 impl Sums {
@@ -45,7 +46,7 @@ impl Sums {
         *self.flags.entry(gfp.bits()).or_default() += 1;
         self.add_work(work);
         if work.wait_ns() > 0 {
-            self.waits_ns.push(work.wait_ns());
+            self.waits.add(work.wait_ns());
         }
     }
 
@@ -58,7 +59,9 @@ impl Sums {
             *self.flags.entry(*flags).or_default() += count;
         }
         self.add_work(other.work);
-        self.waits_ns.extend(&other.waits_ns);
+        for (bucket, count) in &other.waits.0 {
+            *self.waits.0.entry(*bucket).or_default() += count;
+        }
     }
 
     /// Returns the most frequent flags.
@@ -77,6 +80,38 @@ impl Sums {
     }
 }
 
+/// Buckets of an octave: a wait is known within 6 %.
+type WaitBuckets = Buckets<4>;
+
+/// Waits by bucket, so that a long watch takes no more memory than a short one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Waits(BTreeMap<usize, u64>);
+
+impl Waits {
+    fn add(&mut self, ns: u64) {
+        *self.0.entry(WaitBuckets::of(ns)).or_default() += 1;
+    }
+
+    /// Returns how many requests waited.
+    pub(super) fn count(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Returns a percentile; 0 if none waited.
+    pub(super) fn percentile(&self, percent: u64) -> u64 {
+        let wanted = (self.count() * percent).div_ceil(100);
+        let mut seen = 0;
+        let bucket = self.0.iter().find(|(_, count)| {
+            seen += **count;
+            seen >= wanted
+        });
+        bucket.map_or(0, |(bucket, _)| {
+            let (first, width) = WaitBuckets::first_and_width(*bucket);
+            first + width / 2
+        })
+    }
+}
+
 /// What a task is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct TaskWork {
@@ -88,11 +123,16 @@ pub(super) struct TaskWork {
 }
 
 impl TaskWork {
+    /// Returns true if the task does nothing that matters for a request.
+    pub(super) fn is_idle(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Adds an event that is no request.
     pub(super) fn add(&mut self, time_ns: u64, kind: CallerKind) {
         let since = |began: Option<u64>| began.map_or(0, |began| time_ns.saturating_sub(began));
         match kind {
-            CallerKind::Request { .. } => {}
+            CallerKind::Request { .. } | CallerKind::Lost => {}
             CallerKind::Compaction => self.compacts = true,
             CallerKind::CompactionBegin => self.compaction_since = self.compacts.then_some(time_ns),
             CallerKind::CompactionEnd => self.work.compaction_ns += since(self.compaction_since.take()),

@@ -12,15 +12,15 @@ type Column = (&'static str, usize, fn(&CallerRow) -> String);
 
 /// The columns before the name. Those without a number in any row are left out.
 const COLUMNS: [Column; 9] = [
-    ("requests", 10, |row| count(row.requests)),
-    ("failed", 8, |row| count(row.failed)),
-    ("waited", 8, |row| count(row.waited)),
+    ("requests", 12, |row| count(row.requests)),
+    ("failed", 11, |row| count(row.failed)),
+    ("waited", 11, |row| count(row.waited)),
     ("in all", 9, |row| time(row.wait_ns())),
     ("median", 9, |row| time(row.wait_median_ns)),
     ("99 %", 9, |row| time(row.wait_p99_ns)),
-    ("wakes", 8, |row| count(row.kswapd_wakes + row.kcompactd_wakes)),
+    ("wakes", 11, |row| count(row.kswapd_wakes + row.kcompactd_wakes)),
     ("fallbacks", 11, |row| count(row.fallbacks)),
-    ("claims", 8, |row| count(row.claims)),
+    ("claims", 11, |row| count(row.claims)),
 ];
 
 impl CallerRow {
@@ -40,7 +40,7 @@ impl Callers {
             table(&mut text, "code", &columns, &self.by_code, most, |row| {
                 format!("{} ({})", row.name, row.gfp)
             });
-            table(&mut text, "process", &columns, &self.by_process, most, |row| row.name.clone());
+            table(&mut text, "process", &columns, &self.by_process, most, process);
             table(&mut text, "cgroup", &columns, &self.by_cgroup, most, |row| row.name.clone());
         }
         for note in self.notes() {
@@ -75,20 +75,38 @@ impl Callers {
         let mut notes = Vec::new();
         if self.lost > 0 {
             notes.push(format!(
-                "{} events were lost, so the numbers are too small; a larger --order watches fewer",
+                "{} events were lost, so requests and waits are missing; a larger --order watches fewer",
                 grouped(self.lost)
             ));
         }
         if self.all.requests > 0 && self.without_stack == self.all.requests {
             notes.push("this kernel tells no stacks, so the code is unknown".to_owned());
         }
+        if self.without_symbols {
+            notes.push("functions have no names here: set kernel.kptr_restrict to 0 or 1".to_owned());
+        }
+        if self.by_code.iter().any(|row| row.failed > 0 && row.gfp.contains("ACCOUNT")) {
+            notes.push(
+                "a request with __GFP_ACCOUNT also fails if its memory cgroup is at its limit, whatever is free"
+                    .to_owned(),
+            );
+        }
         let missing: Vec<_> =
             self.missing_events.iter().filter(|name| !name.ends_with("kernel_stack")).collect();
         if !missing.is_empty() {
             let names = missing.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-            notes.push(format!("this kernel has no trace event {names}, so what it tells is missing"));
+            notes.push(format!("this kernel does not have the trace events {names}"));
         }
         notes
+    }
+}
+
+/// Returns the name of a process, and which.
+fn process(row: &CallerRow) -> String {
+    match (row.pid, row.processes) {
+        (Some(pid), 1) => format!("{} ({pid})", row.name),
+        (Some(pid), processes) => format!("{} ({processes} processes, the most by {pid})", row.name),
+        (None, _) => row.name.clone(),
     }
 }
 

@@ -2,17 +2,21 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use freehold_monitor::verdict::{BlockRequest, RepairPlan, Verdict};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
 
 use super::answer::answer;
 use super::outcome::{Ending, Outcome};
 use super::worker::{Worker, compacting_cpu};
 use super::{steps, text};
 use crate::args::Repair;
-use crate::commands::repair_lock::{RepairLock, ended_by_signal, must_be_root};
+use crate::commands::repair_lock::{RepairLock, must_be_root};
 use crate::exit::{Cause, Failure};
 use crate::output;
 use crate::readings::Readings;
@@ -38,17 +42,27 @@ pub(super) fn lock(args: &Repair) -> Result<Option<RepairLock>, Failure> {
     if args.dry_run { Ok(None) } else { RepairLock::take(Duration::ZERO).map(Some) }
 }
 
-/// Makes the blocks of a request on the machine as it was read.
-pub(super) fn make(args: &Repair, request: &BlockRequest, readings: Readings) -> Result<Outcome, Failure> {
+/// Makes the blocks of a request on the machine as it was read. `ended` is set when a signal asks this process to end.
+pub(super) fn make(
+    args: &Repair,
+    request: &BlockRequest,
+    readings: Readings,
+    ended: &Arc<AtomicBool>,
+) -> Result<Outcome, Failure> {
     let verdict = readings.judge(request, compacting_cpu(&readings));
     let RepairPlan::Steps { steps } = &verdict.plan else { return Ok(refused(verdict)) };
     if args.dry_run {
         return Ok(untouched(verdict, Ending::Planned));
     }
-    if !args.yes && !is_confirmed(&text::plan(steps).join("\n"))? {
+    let plan = format!("{}\n{}", text::goal(request), text::plan(steps).join("\n"));
+    let is_confirmed = args.yes || is_confirmed(&plan, ended)?;
+    if ended.load(Ordering::Relaxed) {
+        return Ok(untouched(verdict, Ending::Interrupted));
+    }
+    if !is_confirmed {
         return Ok(untouched(verdict, Ending::Declined));
     }
-    let mut worker = Worker::new(&args.sensing, request, args.stall_budget, readings, ended_by_signal());
+    let mut worker = Worker::new(&args.sensing, request, args.stall_budget, readings, Arc::clone(ended));
     steps::carry_out(&mut worker, verdict)
 }
 
@@ -79,11 +93,11 @@ fn untouched(verdict: Verdict, ending: Ending) -> Outcome {
     }
 }
 
-/// Shows the plan and asks whether it is to be carried out. Returns true if it is.
+/// Shows the plan and asks whether it is to be carried out. Returns true if it is, and false after a signal.
 ///
 /// # Errors
 /// If there is no terminal for the confirmation.
-fn is_confirmed(plan: &str) -> Result<bool, Failure> {
+fn is_confirmed(plan: &str, ended: &AtomicBool) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
         let error = anyhow!(
             "there is no terminal for the confirmation. Use --yes to repair, or --dry-run to see the plan"
@@ -94,6 +108,13 @@ fn is_confirmed(plan: &str) -> Result<bool, Failure> {
         output::note(row);
     }
     let _ = write!(io::stderr(), "Do this? [y/N] ").and_then(|()| io::stderr().flush());
+    // A signal does not end a read.
+    let pause = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+    while poll(&mut [PollFd::new(&io::stdin(), PollFlags::IN)], Some(&pause)) != Ok(1) {
+        if ended.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+    }
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
     Ok(read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use freehold_linux::procfs::read_zoneinfo;
 
+use super::repair_lock::ended_by_signal;
 use super::request;
 use crate::args::Repair;
 use crate::exit::Failure;
@@ -61,5 +62,5 @@ fn repair(args: &Repair) -> Result<Outcome, Failure> {
     let (request, _) = request::request(&args.into(), root, &zones)?;
     let _lock = lock(args)?;
     let readings = Readings::take(root, args.sensing.sensor.into(), &request)?;
-    make(args, &request, readings)
+    make(args, &request, readings, &ended_by_signal())
 }

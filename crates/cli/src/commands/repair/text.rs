@@ -1,6 +1,6 @@
 //! An outcome in words.
 
-use freehold_monitor::verdict::{RepairPlan, RepairStep, RepairWork};
+use freehold_monitor::verdict::{BlockRequest, RepairPlan, RepairStep, RepairWork, SizeText};
 
 use super::outcome::{DoneStep, Outcome};
 
@@ -20,6 +20,15 @@ pub(super) fn outcome(outcome: &Outcome) -> String {
     lines.extend(outcome.relief.iter().skip(1).map(|relief| format!("{relief}.")));
     lines.extend(outcome.missing.iter().map(|missing| format!("Not read: {missing}.")));
     lines.join("\n")
+}
+
+/// Says what a repair is for.
+pub(super) fn goal(request: &BlockRequest) -> String {
+    format!(
+        "To make {} free blocks of {}; it stops when there are enough:",
+        request.blocks,
+        SizeText(request.block_bytes)
+    )
 }
 
 /// Formats planned steps, a line each.

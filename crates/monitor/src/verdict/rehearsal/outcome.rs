@@ -74,8 +74,10 @@ pub struct LineOutcome {
     pub after_repair: Option<f64>,
     /// The size of the blocks. Units: bytes.
     pub block_bytes: u64,
-    /// The blocks that are needed up to this line.
+    /// The blocks that are needed up to this line, without those in pools.
     pub needed: u64,
+    /// The blocks that a pool of huge pages has free for this line.
+    pub in_pool: u64,
     /// The blocks that are free before the launch.
     pub free_now: u64,
 }
@@ -103,6 +105,8 @@ pub struct Rehearsal {
     pub left_bytes: Option<u64>,
     /// Every request, in order.
     pub lines: Vec<LineOutcome>,
+    /// How to fill the pools of huge pages that the launch needs, a sentence each.
+    pub pools: Vec<String>,
     /// What could not be read, a sentence each.
     pub missing: Vec<String>,
 }

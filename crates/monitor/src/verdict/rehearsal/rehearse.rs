@@ -1,6 +1,6 @@
 //! Lays the requests of a launch on a machine.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::answer::Verdict;
 use super::super::evidence::Evidence;
@@ -8,6 +8,7 @@ use super::super::forecast::{Forecast, Requester};
 use super::super::highest_zone::HighestZone;
 use super::super::judge::{judge, standing_of};
 use super::super::request::BlockRequest;
+use super::super::size::SizeText;
 use super::super::step::RepairPlan;
 use super::outcome::{LineOutcome, Rehearsal, Start};
 use super::text::{memory, reason};
@@ -22,8 +23,12 @@ pub struct LaunchRequest {
     pub line: usize,
     /// The line.
     pub text: String,
-    /// The request.
+    /// The request, without the blocks that a pool of huge pages has free. It may be for none.
     pub request: BlockRequest,
+    /// The blocks that the pool has free for it.
+    pub in_pool: u64,
+    /// True if it is for a pool of huge pages.
+    pub by_pool: bool,
     /// Why the kernel never serves it as the machine is set up, a sentence with the remedy.
     pub never_served: Option<String>,
 }
@@ -39,7 +44,9 @@ pub fn rehearse(evidence: &Evidence<'_>, launch: &[LaunchRequest]) -> Rehearsal 
     let mut decided = Vec::new();
     for one in launch {
         if one.never_served.is_some() {
-            decided.push((never(one), one.request.clone()));
+            decided.push((certain(one, Start::Fails), one.request.clone()));
+        } else if one.request.blocks == 0 {
+            decided.push((certain(one, Start::AtOnce), one.request.clone()));
         } else {
             served.push(one.clone());
             decided.push(line(&mut machine, &served));
@@ -82,8 +89,29 @@ pub fn rehearse(evidence: &Evidence<'_>, launch: &[LaunchRequest]) -> Rehearsal 
             .filter(|_| starts)
             .and_then(|last| left_bytes(&mut machine, &served, &last.request)),
         lines: decided.into_iter().map(|(line, _)| line).collect(),
+        pools: pools(evidence, launch),
         missing: evidence.missing.to_vec(),
     }
+}
+
+/// Says how the pools get the pages that the launch needs beyond those that they have free.
+fn pools(evidence: &Evidence<'_>, launch: &[LaunchRequest]) -> Vec<String> {
+    let hugetlb = launch.iter().filter(|one| one.by_pool && one.never_served.is_none());
+    let mut missing: BTreeMap<u64, u64> = BTreeMap::new();
+    for one in hugetlb.filter(|one| one.request.blocks > 0) {
+        *missing.entry(one.request.block_bytes).or_default() += one.request.blocks;
+    }
+    let sentence = |(bytes, blocks): (u64, u64)| {
+        let pool = evidence.names.hugetlb.iter().find(|pool| pool.page_kib << 10 == bytes);
+        let pages = pool.map_or(0, |pool| pool.pages) + blocks;
+        format!(
+            "The pool of {} pages is short by {blocks}; `echo {pages} > /sys/kernel/mm/hugepages/hugepages-{}kB/nr_hugepages` fills \
+             it, and keeps the pages for such programs",
+            SizeText(bytes),
+            bytes >> 10
+        )
+    };
+    missing.into_iter().map(sentence).collect()
 }
 
 /// A machine, and the verdicts on it: most of a verdict does not depend on the number of blocks.
@@ -112,6 +140,7 @@ impl Judged<'_> {
             after_repair: forecast.map(|forecast| after_repair(&forecast, need)),
             block_bytes: need.block_bytes,
             needed: need.blocks,
+            in_pool: last.in_pool,
             free_now: verdict.supply.now,
         }
     }
@@ -188,17 +217,19 @@ fn is_within(inner: HighestZone, outer: HighestZone) -> bool {
     inner >= outer
 }
 
-/// Returns the outcome of a request that is never served.
-fn never(one: &LaunchRequest) -> LineOutcome {
+/// Returns the outcome of a request that is never served, or from a pool alone.
+fn certain(one: &LaunchRequest, start: Start) -> LineOutcome {
+    let probability = Some(if start == Start::Fails { 0.0 } else { 1.0 });
     LineOutcome {
         line: one.line,
         text: one.text.clone(),
-        start: Start::Fails,
-        never_served: true,
-        probability: Some(0.0),
-        after_repair: Some(0.0),
+        start,
+        never_served: start == Start::Fails,
+        probability,
+        after_repair: probability,
         block_bytes: one.request.block_bytes,
         needed: one.request.blocks,
+        in_pool: one.in_pool,
         free_now: 0,
     }
 }

@@ -33,6 +33,7 @@ impl Rehearsal {
             lines.push(format!("  line  {:<width$}  outcome        probability of a start", "request"));
             lines.extend(self.lines.iter().map(|line| row(line, width)));
         }
+        lines.extend(self.pools.iter().map(|pool| format!("{pool}.")));
         lines.extend(self.missing.iter().map(|missing| format!("Not read: {missing}.")));
         lines
     }
@@ -89,7 +90,10 @@ pub(super) fn reason(verdict: &Verdict) -> Option<String> {
 }
 
 fn row(line: &LineOutcome, width: usize) -> String {
-    let percent = line.probability.map(percent).unwrap_or_default();
+    let mut percent = line.probability.map(percent).unwrap_or_default();
+    if line.in_pool > 0 {
+        percent = format!("{percent} ({} in the pool)", line.in_pool);
+    }
     let row = format!("  {:>4}  {:<width$}  {:<14} {percent}", line.line, line.text, line.start.words());
     row.trim_end().to_owned()
 }
