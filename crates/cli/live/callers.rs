@@ -22,20 +22,20 @@ fn row<'j>(answer: &'j Value, table: &str, part: &str) -> &'j Value {
     found.unwrap_or_else(|| panic!("{part} is in no row of {table}: {answer}"))
 }
 
-/// Sends messages from a thread of this name, while another reads them.
-fn send(thread_name: &str) {
+/// Sends messages from a thread, while another reads them.
+fn send() {
     let (mut from, mut to) = UnixStream::pair().expect("sockets");
     rustix::net::sockopt::set_socket_send_buffer_size(&from, 4 << 20).expect("a larger buffer");
     let reader = thread::spawn(move || {
         let mut bytes = vec![0; MESSAGE_BYTES];
         while to.read(&mut bytes).expect("bytes") > 0 {}
     });
-    let sender = thread::Builder::new().name(thread_name.to_owned()).spawn(move || {
+    let sender = thread::spawn(move || {
         for _ in 0..MESSAGES {
             from.write_all(&vec![1; MESSAGE_BYTES]).expect("room");
         }
     });
-    sender.expect("a thread").join().expect("no panic");
+    sender.join().expect("no panic");
     reader.join().expect("no panic");
 }
 
@@ -50,12 +50,15 @@ fn a_planted_caller_is_named() {
     let mut command = freehold(["callers", "--json", "--duration", "3", "--folded"]);
     let child = command.arg(&stacks).stdout(Stdio::piped()).spawn().expect("it starts");
     thread::sleep(Duration::from_secs(1));
-    send("planted sender");
+    send();
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(0));
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let [process, code] = [("by_process", "planted sender"), ("by_code", "unix_stream_sendmsg")]
+    let name = std::fs::read_to_string("/proc/self/comm").expect("a name");
+    let name = name.trim_end();
+    let [process, code] = [("by_process", name), ("by_code", "unix_stream_sendmsg")]
         .map(|(table, part)| row(&answer, table, part));
+    assert_eq!(process["pid"], std::process::id(), "{process}");
     // Three blocks of 32 KiB in the fragments of each message at least; the rest is in smaller ones.
     for row in [process, code] {
         assert!(row["requests"].as_u64() >= Some(3 * MESSAGES as u64), "{row}");
@@ -66,7 +69,7 @@ fn a_planted_caller_is_named() {
         (&0.into(), &3.into(), &32768.into())
     );
     let folded = std::fs::read_to_string(&stacks).expect("the stacks");
-    let line = folded.lines().find(|line| line.starts_with("planted sender;")).expect("a line");
+    let line = folded.lines().find(|line| line.starts_with(&format!("{name};"))).expect("a line");
     assert!(line.contains(";unix_stream_sendmsg;"), "{line}");
 }
 
