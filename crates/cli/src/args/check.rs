@@ -20,8 +20,9 @@ than 10 % likely; 3 UNKNOWN, also for arguments or input that cannot be used.";
 #[command(after_help = CHECK_CODES, mut_arg("root", |root| root.help(ROOT_OR_COPY)))]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Check {
-    /// The block size and number, such as 2M=500; 2M is one block of 2 MiB, and 500 are huge pages.
-    #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
+    /// How many blocks of which size, such as 2M=500. 2M alone is one block, and
+    /// 500 alone are 500 huge pages.
+    #[arg(long, default_value = "1", hide_default_value = true, value_name = "[SIZE=]BLOCKS")]
     pub(crate) need: Need,
     /// The block order, instead of the size: 9 is 2 MiB with pages of 4 KiB.
     #[arg(long, value_parser = parse_order, value_name = "N")]

@@ -75,7 +75,9 @@ pub(super) fn parse_value(knob: Knob, text: &str) -> Result<Value, String> {
 }
 
 pub(super) fn parse_order(text: &str) -> Result<Order, String> {
-    text.parse().ok().and_then(Order::new).ok_or_else(|| format!("an order is 0 to {}", Order::MAX))
+    let wrong =
+        || format!("an order is 0 to {}, and no size; order 3 is 32 KiB with pages of 4 KiB", Order::MAX);
+    text.parse().ok().and_then(Order::new).ok_or_else(wrong)
 }
 
 pub(super) fn parse_node(text: &str) -> Result<u32, String> {

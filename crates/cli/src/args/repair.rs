@@ -26,8 +26,9 @@ arguments. With --demand: 0 the launch starts with at least 90 %, 1 it may start
 #[derive(Args, Debug)]
 #[command(after_help = CODES)]
 pub(crate) struct Repair {
-    /// The block size and number, such as 2M=500; 2M is one block, 500 huge pages.
-    #[arg(long, default_value = "1", hide_default_value = true, value_name = "SIZE=BLOCKS")]
+    /// How many blocks of which size, such as 2M=500. 2M alone is one block, and
+    /// 500 alone are 500 huge pages.
+    #[arg(long, default_value = "1", hide_default_value = true, value_name = "[SIZE=]BLOCKS")]
     pub(crate) need: Need,
     /// Make what the requests of a launch need, and rehearse it (see `freehold
     /// rehearse -h`); `-` is stdin.

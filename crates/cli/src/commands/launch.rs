@@ -42,31 +42,8 @@ pub(super) struct LaunchPlace<'a> {
 /// Reads the requests of a launch, at least one.
 ///
 /// # Errors
-/// A file that is no list of requests, a size that no block of the machine has, and a node without memory.
-pub(super) fn read_launch(file: &Path, place: LaunchPlace<'_>) -> Result<Vec<LaunchRequest>, Failure> {
-    let launch = launch(&read(file)?, file, place)?;
-    if launch.len() > MAX_LINES {
-        let what = anyhow!(
-            "{} has {} requests, at most {MAX_LINES} can be rehearsed; add up those of one kind",
-            input_name(file),
-            launch.len()
-        );
-        return Err(Failure::new(Cause::Data, what));
-    }
-    if launch.is_empty() {
-        let what = anyhow!("{} has no request; write a line such as `hugetlb 2M=512`", input_name(file));
-        return Err(Failure::new(Cause::Data, what));
-    }
-    Ok(launch)
-}
-
-/// Returns the request of the largest blocks, for which the machine is read.
-pub(super) fn largest(launch: &[LaunchRequest]) -> &BlockRequest {
-    let largest = launch.iter().map(|one| &one.request).max_by_key(|request| request.order);
-    largest.expect("`read_launch` returns at least one")
-}
-
-fn read(file: &Path) -> Result<Demand, Failure> {
+/// A file that cannot be read, and one that is no list of requests.
+pub(super) fn read_demand(file: &Path) -> Result<Demand, Failure> {
     let mut text = Vec::new();
     let read = if file == Path::new("-") {
         io::stdin().lock().take(MAX_DEMAND_BYTES + 1).read_to_end(&mut text)
@@ -80,12 +57,33 @@ fn read(file: &Path) -> Result<Demand, Failure> {
         let what = anyhow!("{} is no list of requests: it has more than 1 MiB", input_name(file));
         return Err(Failure::new(Cause::Data, what));
     }
-    String::from_utf8_lossy(&text)
-        .parse()
-        .map_err(|error| Failure::new(Cause::Data, anyhow!("{}, {error}", input_name(file))))
+    let parsed = String::from_utf8_lossy(&text).parse();
+    let demand: Demand =
+        parsed.map_err(|error| Failure::new(Cause::Data, anyhow!("{}, {error}", input_name(file))))?;
+    if demand.lines.len() > MAX_LINES {
+        let what = anyhow!(
+            "{} has {} requests, at most {MAX_LINES} can be rehearsed; add up those of one kind",
+            input_name(file),
+            demand.lines.len()
+        );
+        return Err(Failure::new(Cause::Data, what));
+    }
+    if demand.lines.is_empty() {
+        let what = anyhow!("{} has no request; write a line such as `hugetlb 2M=512`", input_name(file));
+        return Err(Failure::new(Cause::Data, what));
+    }
+    Ok(demand)
 }
 
-fn launch(demand: &Demand, file: &Path, place: LaunchPlace<'_>) -> Result<Vec<LaunchRequest>, Failure> {
+/// Returns the requests as the machine understands them.
+///
+/// # Errors
+/// A size that no block can have, and a node without memory.
+pub(super) fn launch(
+    demand: &Demand,
+    file: &Path,
+    place: LaunchPlace<'_>,
+) -> Result<Vec<LaunchRequest>, Failure> {
     if let Some(node) = place.node.filter(|&node| place.zones.iter().all(|zone| zone.node != node)) {
         return Err(Failure::new(Cause::Usage, anyhow!("node {node} has no memory")));
     }
@@ -100,6 +98,12 @@ fn launch(demand: &Demand, file: &Path, place: LaunchPlace<'_>) -> Result<Vec<La
     let mut launch = demand.lines.iter().map(of_line).collect::<Result<Vec<_>, _>>()?;
     take_from_pools(&mut launch, place.root);
     Ok(launch)
+}
+
+/// Returns the request of the largest blocks, for which the machine is read.
+pub(super) fn largest(launch: &[LaunchRequest]) -> &BlockRequest {
+    let largest = launch.iter().map(|one| &one.request).max_by_key(|request| request.order);
+    largest.expect("`read_demand` returns at least one")
 }
 
 /// Gives requests for huge pages those that the pools have free, which need no memory.

@@ -50,6 +50,9 @@ fn add(text: &mut String, parent: &str, command: &Command) {
     for arg in command.get_arguments().filter(shown) {
         row(text, arg);
     }
+    if let Some(codes) = command.get_after_help() {
+        let _ = write!(text, "\n```text\n{codes}\n```\n");
+    }
 }
 
 /// Adds the row of an option or a positional argument.

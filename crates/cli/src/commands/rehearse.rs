@@ -10,7 +10,7 @@ use crate::machine_files::MachineFiles;
 use crate::output;
 use crate::readings::Readings;
 
-use super::launch::{LaunchPlace, largest, read_launch};
+use super::launch::{LaunchPlace, largest, launch, read_demand};
 
 /// Runs the command. The exit codes are those of a monitoring plugin.
 pub(crate) fn run(args: &Rehearse) -> ExitCode {
@@ -18,12 +18,13 @@ pub(crate) fn run(args: &Rehearse) -> ExitCode {
 }
 
 fn rehearsed(args: &Rehearse) -> Result<u8, Failure> {
+    let demand = read_demand(&args.file)?;
     let files = MachineFiles::open(&args.sensing.root)?;
     files.refuse_page_size(args.page_size)?;
     let root = files.root();
     let zones = read_zones(root)?;
     let place = LaunchPlace { root, zones: &zones, node: args.node, page_size: args.page_size };
-    let launch = read_launch(&args.file, place)?;
+    let launch = launch(&demand, &args.file, place)?;
     let readings = Readings::take(root, args.sensing.sensor.into(), largest(&launch))?;
     let rehearsal = readings.rehearse(&launch);
     let code = rehearsal.exit_code;

@@ -198,7 +198,10 @@ impl Error {
             }
             io::ErrorKind::PermissionDenied => "Make it readable, or run the same command as its owner",
             io::ErrorKind::IsADirectory => "Name a file in it",
-            io::ErrorKind::NotFound => "Check the path, and that the kernel has what it names",
+            io::ErrorKind::NotFound if is_the_kernels(path) => {
+                "Check the path, and that the kernel has what it names"
+            }
+            io::ErrorKind::NotFound => "Check the path",
             io::ErrorKind::StorageFull => "Make room on the device",
             _ => "Check that the file is of the expected kind",
         };

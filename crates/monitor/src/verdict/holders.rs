@@ -30,7 +30,7 @@ pub enum HolderKind {
     Offline,
     /// mlocked and other unevictable pages, if compaction must not move them.
     Unevictable,
-    /// Transparent huge pages as large as a pageblock, which compaction does not move.
+    /// Transparent huge pages of anonymous memory as large as a pageblock, which compaction does not move.
     HugeFolios,
     /// Memory reserved at boot.
     Reserved,
@@ -141,7 +141,8 @@ fn stuck<'a>(
         (HolderKind::Offline, block.pages_of(UnmovableKind::Offline)),
         (HolderKind::Reserved, block.pages_of(UnmovableKind::Reserved)),
         (HolderKind::Unevictable, if evidence.mobility.unevictable { 0 } else { block.unevictable.into() }),
-        (HolderKind::HugeFolios, if block.whole_folio { block.movable() } else { 0 }),
+        // Reclaim drops page cache in huge pages as other page cache.
+        (HolderKind::HugeFolios, if block.whole_folio { block.anon.into() } else { 0 }),
     ];
     kinds.into_iter().filter(|&(_, pages)| pages > 0).map(|(kind, pages)| (kind, pages.into()))
 }

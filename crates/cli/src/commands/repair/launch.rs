@@ -11,7 +11,7 @@ use super::make::{lock, make, may_repair};
 use super::outcome::Outcome;
 use super::text;
 use crate::args::Repair;
-use crate::commands::launch::{LaunchPlace, largest, read_launch};
+use crate::commands::launch::{LaunchPlace, largest, launch, read_demand};
 use crate::commands::repair_lock::ended_by_signal;
 use crate::exit::Failure;
 use crate::output;
@@ -29,9 +29,11 @@ struct RepairedLaunch {
 /// the launch starts with at least 90 % then, 1 if it may start, 2 if it fails, and 3 if that is unknown or a signal came.
 pub(super) fn repair(args: &Repair, file: &Path) -> Result<u8, Failure> {
     may_repair(args)?;
+    let demand = read_demand(file)?;
     let root = args.sensing.root.as_path();
     let zones = read_zones(root)?;
-    let launch = read_launch(file, LaunchPlace { root, zones: &zones, node: args.node, page_size: None })?;
+    let place = LaunchPlace { root, zones: &zones, node: args.node, page_size: None };
+    let launch = launch(&demand, file, place)?;
     let _lock = lock(args)?;
     let ended = ended_by_signal();
     let mut repairs: Vec<Outcome> = Vec::new();
