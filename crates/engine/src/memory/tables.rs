@@ -108,12 +108,7 @@ impl<'c> ZoneTables<'c> {
             for (list, places) in lists.iter_mut().zip(stack_places(self.pages, self.listed)) {
                 *list = PerCpuList::new(carver.table(places, |_| Ok(0))?);
             }
-            Ok(OwnLines(Mutex::new(PerCpuLists::new(
-                zone.percpu,
-                &switches,
-                (self.listed, config.pageblock_order),
-                lists,
-            ))))
+            Ok(OwnLines(Mutex::new(PerCpuLists::new(zone.percpu, &switches, self.listed, lists))))
         })?;
         Ok(ZoneParts {
             frames: FrameTable::new(zone.start, self.places, config.max_order, (frames, links), sections),

@@ -3,8 +3,6 @@
 mod check;
 mod counters;
 mod debug;
-#[cfg(all(test, not(loom)))]
-mod racing_tests;
 mod render;
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -96,8 +96,6 @@ pub(crate) struct PerCpuLists<'m> {
     freed_type: Migratetype,
     /// All orders up to this one have lists for every type.
     listed: Order,
-    /// The order of the lists of huge pages.
-    huge: Order,
     pub(super) stats: PerCpuStats,
     lists: [PerCpuList<'m>; LISTS],
 }
@@ -122,7 +120,7 @@ impl<'m> PerCpuLists<'m> {
     pub(crate) fn new(
         settings: PerCpuSettings,
         switches: &Switches,
-        (listed, huge): (Order, Order),
+        listed: Order,
         lists: [PerCpuList<'m>; LISTS],
     ) -> Self {
         let settings = settings.limited();
@@ -138,7 +136,6 @@ impl<'m> PerCpuLists<'m> {
             last_free_was_high_order: false,
             freed_type: Migratetype::Movable,
             listed,
-            huge,
             stats: PerCpuStats { highest_high: settings.high_min, ..PerCpuStats::default() },
         };
         lists.update_fast_below(switches);
@@ -172,14 +169,6 @@ impl<'m> PerCpuLists<'m> {
         }
     }
 
-    /// Returns the order of a list's blocks.
-    fn order(&self, number: ListNumber) -> Order {
-        if number.0 >= HUGE_LISTS {
-            return self.huge;
-        }
-        Order::new((number.0 / PCP_TYPES) as u8).unwrap_or(Order::ZERO)
-    }
-
     /// Returns the number of the next list that may have blocks. After the last list comes the first.
     pub(crate) fn next(&self, number: ListNumber) -> ListNumber {
         let end_of_listed = PCP_TYPES * (self.listed.index() + 1);
@@ -209,39 +198,31 @@ impl PerCpuLists<'_> {
     pub(crate) fn take_fast(&mut self, migratetype: Migratetype, order: Order) -> Option<FrameIndex> {
         let list = self.lists.get_mut(ListNumber::of_listed(migratetype, order).0)?;
         let index = list.pop_stacked()?;
-        // It wraps only after racing frees that the embedder has ruled out; the next drain then counts again.
-        self.count = self.count.wrapping_sub(1 << order.get());
+        self.count -= 1 << order.get();
         self.note_allocs(1);
         Some(index)
     }
 
-    /// Takes a block for each of `places` from one stack until the stack is empty. Blocks that are not `listed` any more are left
-    /// out. Returns the number of blocks given. The caller must note the allocations.
+    /// Takes a block for each of `places` from one stack until the stack is empty. Returns the number of blocks taken.
+    /// The caller must note the allocations.
     #[inline]
     pub(crate) fn take_each_fast<P>(
         &mut self,
         migratetype: Migratetype,
         order: Order,
         places: impl Iterator<Item = P>,
-        listed: impl Fn(FrameIndex) -> bool,
         mut give: impl FnMut(P, FrameIndex),
     ) -> u32 {
         let number = self.number(migratetype, order);
         let list = &mut self.lists[number.0];
-        let (mut given, mut left_out) = (0, 0);
-        'places: for place in places {
-            let index = loop {
-                let Some(index) = list.pop_stacked() else { break 'places };
-                if listed(index) {
-                    break index;
-                }
-                left_out += 1;
-            };
+        let mut taken = 0;
+        for place in places {
+            let Some(index) = list.pop_stacked() else { break };
             give(place, index);
-            given += 1;
+            taken += 1;
         }
-        self.count = self.count.wrapping_sub((given + left_out) << order.get());
-        given
+        self.count -= taken << order.get();
+        taken
     }
 
     /// Returns the type of the list to which a block was freed last.
@@ -314,46 +295,39 @@ impl PerCpuLists<'_> {
         self.list(number).is_empty()
     }
 
-    /// Takes the first block from a list of blocks of `order`. With `CHECKED`, links may be those of another list.
+    /// Takes the first block from a list of blocks of `order`.
     #[inline]
-    pub(crate) fn take_first<const CHECKED: bool>(
+    pub(crate) fn take_first(
         &mut self,
         frames: &FrameTable<'_>,
         number: ListNumber,
         order: Order,
     ) -> Option<FrameIndex> {
-        let index = self.lists[number.0].pop_first::<CHECKED>(frames, order)?;
-        self.count = self.count.wrapping_sub(1 << order.get());
+        let index = self.lists[number.0].pop_first(frames)?;
+        self.count -= 1 << order.get();
         Some(index)
     }
 
-    /// Takes adjacent blocks from the end of a list: at most the number that makes up `pages` pages. With `CHECKED`, links may be
-    /// those of another list.
+    /// Takes adjacent blocks from the end of a list: at most the number that makes up `pages` pages.
     #[inline]
-    pub(crate) fn take_last<const CHECKED: bool>(
+    pub(crate) fn take_last(
         &mut self,
         frames: &FrameTable<'_>,
         number: ListNumber,
         pages: u32,
     ) -> Option<Run> {
-        if self.lists[number.0].is_empty() {
-            return None;
-        }
-        let order = self.order(number);
-        let run =
-            self.lists[number.0].take_last::<CHECKED>(frames, order, pages.div_ceil(1 << order.get()))?;
+        let list = &mut self.lists[number.0];
+        let order = list.last_order(frames)?;
+        let run = list.take_last(frames, pages.div_ceil(1 << order.get()))?;
+        // It wraps only after racing frees that the embedder has ruled out.
         self.count = self.count.wrapping_sub(run.pages());
         Some(run)
     }
 
-    /// Counts all blocks again, after blocks were found that others had freed as well.
+    /// Sets the number of pages of lists that are all empty to 0.
     #[cold]
-    pub(crate) fn recount(&mut self, frames: &FrameTable<'_>) {
+    pub(crate) fn forget_count(&mut self) {
         self.count = 0;
-        for number in (0..LISTS).map(ListNumber) {
-            let order = self.order(number);
-            self.count += self.lists[number.0].recount(frames, order) << order.get();
-        }
     }
 
     /// Puts a freed block at the head of its list. The caller has marked the block's word as on a per-CPU list.

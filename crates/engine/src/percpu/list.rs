@@ -73,17 +73,9 @@ impl<'m> PerCpuList<'m> {
 
     /// Takes the first block from the list.
     #[inline]
-    pub(super) fn pop_first<const CHECKED: bool>(
-        &mut self,
-        frames: &FrameTable<'_>,
-        order: Order,
-    ) -> Option<FrameIndex> {
+    pub(super) fn pop_first(&mut self, frames: &FrameTable<'_>) -> Option<FrameIndex> {
         if self.top == self.bottom {
-            if CHECKED {
-                self.fetch_checked(frames, order);
-            } else {
-                self.fetch(frames);
-            }
+            self.fetch(frames);
         }
         self.pop_stacked()
     }
@@ -101,18 +93,15 @@ impl<'m> PerCpuList<'m> {
         self.link(frames, run, Place::Tail);
     }
 
-    /// Takes up to `most` adjacent blocks of `order` from the end of the list. Returns them from the last on.
-    ///
-    /// With `CHECKED`, links may be those of another list; see [`Self::is_sound`].
-    pub(super) fn take_last<const CHECKED: bool>(
-        &mut self,
-        frames: &FrameTable<'_>,
-        order: Order,
-        most: u32,
-    ) -> Option<Run> {
-        if CHECKED {
-            self.leave_foreign(frames, self.older.last(), order);
-        }
+    /// Returns the order of the blocks, or `None` if the list is empty.
+    pub(super) fn last_order(&self, frames: &FrameTable<'_>) -> Option<Order> {
+        let stacked = self.newest.get(self.bottom as usize).filter(|_| self.bottom < self.top);
+        let any = stacked.map(|&index| FrameIndex(index)).or(self.older.first());
+        any.map(|index| frames.word(index).order())
+    }
+
+    /// Takes up to `most` adjacent blocks from the end of the list. Returns them from the last on.
+    pub(super) fn take_last(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
         let Some(last) = self.older.last() else { return self.take_oldest_stacked(frames, most) };
         let run = run_at(frames, last);
         if run.blocks <= most {
@@ -122,55 +111,6 @@ impl<'m> PerCpuList<'m> {
         let kept = run.blocks - most;
         Self::set_length(frames, run.head(kept));
         Some(run.rest(kept).reversed())
-    }
-
-    /// Gives all linked blocks up if this end of them is not sound.
-    fn leave_foreign(&mut self, frames: &FrameTable<'_>, end: Option<FrameIndex>, order: Order) {
-        if end.is_some_and(|end| !self.is_sound(frames, end, order)) {
-            self.older = BlockList::default();
-        }
-    }
-
-    /// Returns true if a linked block is of this list: it is a block of `order`, its neighbours lead back to it, and its run
-    /// ends within the zone.
-    ///
-    /// A block that two callers freed at the same instant is on two lists, and has the links of one of them.
-    fn is_sound(&self, frames: &FrameTable<'_>, index: FrameIndex, order: Order) -> bool {
-        let leads_back = match frames.previous(index) {
-            Some(before) => frames.contains(before) && frames.next(before) == Some(index),
-            None => self.older.first() == Some(index),
-        } && match frames.next(index) {
-            Some(after) => frames.contains(after) && frames.previous(after) == Some(index),
-            None => self.older.last() == Some(index),
-        };
-        let word = frames.word(index);
-        if !leads_back || !word.is_listed_of(order) {
-            return false;
-        }
-        let (is_run, down) = word.run();
-        let second = Run { blocks: 2, down, ..Run::single(index, order) }.block(1);
-        let most = (frames.end().0 >> order.get()) + 1;
-        let has_end = || {
-            let run = run_at(frames, index);
-            (2..=most).contains(&run.blocks) && frames.contains(run.block(run.blocks - 1))
-        };
-        !is_run || (frames.contains(second) && has_end())
-    }
-
-    /// Counts the blocks of `order`, and gives up linked blocks that are not sound. For a list that others' blocks came into.
-    #[cold]
-    pub(super) fn recount(&mut self, frames: &FrameTable<'_>, order: Order) -> u32 {
-        let (mut blocks, mut at) = (self.top - self.bottom, self.older.first());
-        let most = frames.end().0 >> order.get();
-        while let Some(index) = at {
-            if blocks > most || !self.is_sound(frames, index, order) {
-                self.older = BlockList::default();
-                return self.top - self.bottom;
-            }
-            blocks += run_at(frames, index).blocks;
-            at = frames.next(index);
-        }
-        blocks
     }
 
     fn take_oldest_stacked(&mut self, frames: &FrameTable<'_>, most: u32) -> Option<Run> {
@@ -261,19 +201,8 @@ impl<'m> PerCpuList<'m> {
 
     /// Moves the first blocks of the runs onto the empty stack.
     fn fetch(&mut self, frames: &FrameTable<'_>) {
-        self.fetch_while(frames, |_| ());
-    }
-
-    /// The same, for links that may be those of another list.
-    fn fetch_checked(&mut self, frames: &FrameTable<'_>, order: Order) {
-        self.fetch_while(frames, |list| list.leave_foreign(frames, list.older.first(), order));
-    }
-
-    #[inline]
-    fn fetch_while(&mut self, frames: &FrameTable<'_>, check: impl Fn(&mut Self)) {
         let half = self.half();
         let mut empty = half;
-        check(self);
         while empty > 0
             && let Some(first) = self.older.first()
         {
@@ -287,7 +216,6 @@ impl<'m> PerCpuList<'m> {
                 empty -= 1;
                 self.newest[empty] = run.block(number).0;
             }
-            check(self);
         }
         (self.bottom, self.top) = (empty as u32, half as u32);
     }

@@ -294,7 +294,7 @@ mod tests {
         // Lists with more pages than `high`, as many, and none.
         for count in [60, 40, 0] {
             let lists = core::array::from_fn::<_, LISTS, _>(|_| PerCpuList::new(&mut []));
-            let mut lists = PerCpuLists::new(settings, &switches, (Order::COSTLY, Order::COSTLY), lists);
+            let mut lists = PerCpuLists::new(settings, &switches, Order::COSTLY, lists);
             (lists.count, lists.high) = (count, 40);
             let mut highs = std::vec![];
             loop {

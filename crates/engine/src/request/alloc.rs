@@ -44,7 +44,7 @@ impl<'m, P: Platform> Memory<'m, P> {
         let mut lists = zone.try_lock_lists(request.cpu)?;
         let index = lists.take_fast(request.gfp.migratetype(), request.order)?;
         drop(lists);
-        zone.is_listed(index, request.order).then(|| zone.hand_out(index, request, cpu))
+        Some(zone.hand_out(index, request, cpu))
     }
 
     #[cold]

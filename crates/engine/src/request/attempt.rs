@@ -146,7 +146,6 @@ impl<'m, P: Platform> Zone<'m, P> {
             if request.order > Order::COSTLY
                 && request.order <= self.listed
                 && let Some(index) = lists.take_fast(request.gfp.migratetype(), request.order)
-                && self.is_listed(index, request.order)
             {
                 return Some(self.hand_out(index, request, cpu));
             }

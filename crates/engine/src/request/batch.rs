@@ -67,8 +67,7 @@ impl<P: Platform> Memory<'_, P> {
         let filled = loop {
             let Some(next_empty) = pages[at..].iter().position(Option::is_none) else { break pages.len() };
             at += next_empty;
-            let listed = |index| zone.is_listed(index, Order::ZERO);
-            let now = fill_fast(&mut lists, *request, &mut pages[at..], listed, deliver);
+            let now = fill_fast(&mut lists, *request, &mut pages[at..], deliver);
             (at, taken) = (at + now, taken + now);
             let Some(place @ None) = pages.get_mut(at) else { continue };
             let Some(index) = zone.take_from_lists(&mut lists, context) else { break at };
@@ -176,19 +175,18 @@ impl<P: Platform> Exclusive<'_, '_, P> {
     }
 }
 
-/// Fills the empty places at the start from the stack of a list, with the blocks that are `listed`. `deliver` hands each block over. Returns the number of
+/// Fills the empty places at the start from the stack of a list. `deliver` hands each block over. Returns the number of
 /// places filled.
 fn fill_fast(
     lists: &mut PerCpuLists<'_>,
     request: Request,
     places: &mut [Option<Pfn>],
-    listed: impl Fn(FrameIndex) -> bool,
     deliver: impl Fn(FrameIndex, FrameWord) -> Pfn,
 ) -> usize {
     let wanted = request.gfp.migratetype();
     let word = FrameWord::requested(request.order, wanted);
     let empty = places.iter_mut().take_while(|place| place.is_none());
-    lists.take_each_fast(wanted, request.order, empty, listed, |place, index| {
+    lists.take_each_fast(wanted, request.order, empty, |place, index| {
         *place = Some(deliver(index, word));
     }) as usize
 }
@@ -206,10 +204,9 @@ impl<'m, P: Platform> Zone<'m, P> {
     ) -> usize {
         let wanted = request.gfp.migratetype();
         let deliver = |index, word| self.deliver(index, word, wanted, cpu);
-        let listed = |index| self.is_listed(index, request.order);
         let mut filled = 0;
         while self.has_plenty(request.order) {
-            let now = fill_fast(lists, request, &mut places[filled..], listed, deliver);
+            let now = fill_fast(lists, request, &mut places[filled..], deliver);
             lists.note_allocs(now as u32);
             cpu.count_answered(request.order, now as u64);
             filled += now;

@@ -14,7 +14,7 @@ const MOST_ZONES: usize = 8;
 /// Exclusive use of one CPU's lists: a value of this type, the owner, keeps their locks for its lifetime.
 ///
 /// A request that the lists can serve takes no lock. A free takes one compare-and-swap, or with
-/// [`crate::OwnersFreeOnce`] no atomic read-modify-write. All other callers find the CPU's lists locked: their requests
+/// [`crate::OwnersFreeOnce`], for single pages and batches, no atomic read-modify-write. All other callers find the CPU's lists locked: their requests
 /// on this CPU go to the free lists. Requests never wait for an owner: they leave its lists out of their drains, and fail
 /// with [`AllocError::Busy`] if they find no block.
 ///
@@ -118,8 +118,7 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
             return None;
         }
         let index = locked.lists.take_fast(request.gfp.migratetype(), request.order)?;
-        let is_listed = locked.zone.is_listed(index, request.order);
-        is_listed.then(|| locked.zone.hand_out(index, request, self.requests))
+        Some(locked.zone.hand_out(index, request, self.requests))
     }
 
     #[cold]
@@ -214,7 +213,11 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
         let (zone, block_type) = (locked.zone, locked.zone.blocks.get(index));
         if !zone.uses_lists(order) {
             zone.reclaim_ownership(index, order)?;
-            zone.lock().free_direct(index, order, block_type);
+            let mut guard = zone.lock();
+            if !zone.is_mine(index) {
+                return Err(FreeError::AlreadyFree);
+            }
+            guard.free_direct(index, order, block_type);
             return Ok(());
         }
         if block_type == Migratetype::Isolate {

@@ -133,12 +133,6 @@ impl FrameWord {
         self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == owned
     }
 
-    /// Returns true if a block of this order starts here, and is on a per-CPU list.
-    pub(crate) const fn is_listed_of(self, order: Order) -> bool {
-        let listed = FrameKind::PerCpu as u32 | (order.get() as u32) << ORDER_SHIFT;
-        self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == listed
-    }
-
     pub(crate) const fn is_free_of(self, order: Order) -> bool {
         let free = FrameKind::Free as u32 | (order.get() as u32) << ORDER_SHIFT;
         self.0 & (KIND_BITS | ORDER_BITS << ORDER_SHIFT) == free

@@ -79,9 +79,7 @@ impl<P: Platform> ZoneGuard<'_, '_, P> {
         let zone = self.zone;
         let frame = zone.frames.frame(index);
         let word = frame.word();
-        // A second free against the embedder's promise may have written over the word.
-        let may_differ = !P::DETECTS_RACING_FREES;
-        debug_assert!(may_differ || word.is_free_of(order), "the block is not on a free list of its order");
+        debug_assert!(word.is_free_of(order), "the block is not on a free list of its order");
         let migratetype = word.migratetype();
         let list = self.state.lists.get_mut(order, migratetype);
         list.remove(&zone.frames, index);

@@ -6,7 +6,6 @@ mod compaction_state;
 mod config;
 mod convert;
 mod counts;
-mod drains;
 mod fallback;
 mod free_area;
 mod free_lists;

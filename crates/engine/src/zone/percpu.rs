@@ -1,11 +1,11 @@
-//! Refills and frees: moves blocks between a CPU's lists, their owners and the free lists.
+//! Refills and drains: moves blocks between a CPU's lists and the free lists.
 
 use core::ops::DerefMut;
 
 use lock_api::MutexGuard;
 
 use super::state::Zone;
-use crate::percpu::{ListNumber, Owners, PerCpuLists, Pressure};
+use crate::percpu::{BATCH_SCALE_MAX, ListNumber, Owners, PerCpuLists, Pressure};
 use crate::table::sync::{self, Ordering};
 use crate::table::{Frame, FrameIndex, FrameKind, FrameWord, RacingFrees, Run};
 use crate::types::{AllocContext, AllocFlags, FreeError, Migratetype, Order, Platform, Switches};
@@ -104,15 +104,7 @@ impl<'m, P: Platform> Zone<'m, P> {
             }
             self.refill_lists(lists, number, context, blocks);
         }
-        if P::DETECTS_RACING_FREES {
-            return lists.take_first::<false>(&self.frames, number, context.order);
-        }
-        loop {
-            let index = lists.take_first::<true>(&self.frames, number, context.order)?;
-            if self.is_listed(index, context.order) {
-                return Some(index);
-            }
-        }
+        lists.take_first(&self.frames, number, context.order)
     }
 
     /// Linux counterpart: `rmqueue_bulk`.
@@ -284,7 +276,113 @@ impl<'m, P: Platform> Zone<'m, P> {
 
     /// Returns true unless another caller, against the embedder's promise, has freed the block since [`Zone::reclaim_ownership`].
     #[inline]
-    fn is_mine(&self, index: FrameIndex) -> bool {
+    pub(crate) fn is_mine(&self, index: FrameIndex) -> bool {
         P::DETECTS_RACING_FREES || self.frames.word(index).kind() == FrameKind::InTransit
+    }
+
+    /// Drains `surplus` pages, or all pages if there are fewer. Starts at list `from`, and drains at most `step` pages
+    /// in one hold of the zone lock. `again` is called between two holds, and may release and retake the lists' lock.
+    fn drain_surplus<G: DerefMut<Target = PerCpuLists<'m>>>(
+        &self,
+        mut lists: G,
+        from: ListNumber,
+        mut surplus: u32,
+        step: u32,
+        mut again: impl FnMut(G) -> Option<G>,
+    ) {
+        while surplus > 0 && lists.count() > 0 {
+            let now = surplus.min(step);
+            self.drain_lists(&mut lists, now, from);
+            surplus -= now;
+            if surplus == 0 || lists.count() == 0 {
+                return;
+            }
+            match again(lists) {
+                Some(locked) => lists = locked,
+                None => return,
+            }
+        }
+    }
+
+    /// Drains `pages` pages of a CPU's lists in one hold of the zone lock: round robin from list `from` on, from the
+    /// tail of each list.
+    ///
+    /// Linux counterpart: `free_pcppages_bulk`.
+    fn drain_lists(&self, lists: &mut PerCpuLists<'m>, pages: u32, from: ListNumber) {
+        let mut left = pages.min(lists.count());
+        let mut guard = self.lock();
+        let mut drained = 0;
+        let mut number = from;
+        let mut was_empty = false;
+        while left > 0 {
+            while left > 0
+                && let Some(run) = lists.take_last(&self.frames, number, left)
+            {
+                left = left.saturating_sub(run.pages());
+                drained += u64::from(run.pages());
+                was_empty = false;
+                guard.free_drained(run);
+            }
+            number = lists.next(number);
+            if !P::DETECTS_RACING_FREES && number == from && core::mem::replace(&mut was_empty, true) {
+                // Racing frees, which the embedder has ruled out, made the count wrong: no list has a block.
+                lists.forget_count();
+                break;
+            }
+        }
+        let stats = &mut guard.state.stats;
+        stats.drains += 1;
+        stats.drained_pages += drained;
+        stats.largest_drain = stats.largest_drain.max(drained);
+    }
+
+    /// Drains all blocks of one CPU's lists. Any CPU may call it. Waits until the CPU's [`crate::Exclusive`] is paused
+    /// or dropped.
+    ///
+    /// Linux counterpart: `drain_pages_zone`.
+    pub fn drain_cpu(&self, cpu: u16) {
+        let Some(lists) = self.lock_lists(cpu) else { return };
+        self.drain_locked(lists, &|| self.lock_lists(cpu));
+    }
+
+    /// Drains all blocks of one CPU's lists that the caller has locked. Releases the lock between two batches, and then
+    /// locks the lists again with `relock`. Ends if that returns `None`.
+    pub(crate) fn drain_locked<'z>(
+        &'z self,
+        lists: LockedLists<'z, 'm, P>,
+        relock: &dyn Fn() -> Option<LockedLists<'z, 'm, P>>,
+    ) {
+        let batch = lists.batch();
+        let step = if self.switches.batched_drain { batch } else { batch << BATCH_SCALE_MAX };
+        self.drain_surplus(lists, ListNumber::FIRST, u32::MAX, step, |lists| {
+            drop(lists);
+            relock()
+        });
+    }
+
+    /// Drains all blocks of the lists of every CPU. Waits until every [`crate::Exclusive`] is paused or dropped.
+    ///
+    /// Linux counterpart: `drain_all_pages` for one zone.
+    pub fn drain_all(&self) {
+        (0..self.percpu.len()).for_each(|cpu| self.drain_cpu(cpu as u16));
+    }
+
+    /// Lowers `high` of a CPU's lists, and drains the pages above it. A CPU of Linux does so once a second. Returns
+    /// true if there was work, or a later call will have work.
+    ///
+    /// Linux counterpart: `decay_pcp_high`.
+    pub fn refresh(&self, cpu: u16) -> bool {
+        if !self.switches.auto_tuned_high {
+            return false;
+        }
+        let Some(mut lists) = self.lock_lists(cpu) else { return false };
+        let goes_on = lists.decay_high(&self.switches);
+        let surplus = lists.above_high();
+        let step = if self.switches.batched_decay { lists.batch() } else { surplus };
+        self.drain_surplus(lists, ListNumber::FIRST, surplus, step, |lists| {
+            drop(lists);
+            self.lock_lists(cpu)
+        });
+        goes_on || surplus > 0
     }
 }
