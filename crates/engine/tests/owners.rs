@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::common::{self, Random, geometry, order, plain_zone};
 use freehold::{
@@ -211,12 +212,15 @@ fn race(zone: ZoneConfig, size: Order) {
         let freed = memory.free(cpu, Pfn(block.load(Ordering::Relaxed)), size);
         succeeded.fetch_add(u32::from(freed.is_ok()), Ordering::Relaxed);
     };
-    // A thread alone on a processor lets the other run.
+    // A thread alone on a processor lets the other run, and does not wait for one that has panicked.
     let wait_for = |number: &AtomicU32, least: u32| {
-        let mut spins = 0_u32;
+        let (began, mut spins) = (Instant::now(), 0_u64);
         while number.load(Ordering::Acquire) < least {
-            spins = spins.wrapping_add(1);
-            if spins.is_multiple_of(1000) { thread::yield_now() } else { std::hint::spin_loop() }
+            spins += 1;
+            if spins.is_multiple_of(1000) {
+                assert!(began.elapsed() < Duration::from_secs(60), "the other thread has stopped");
+                thread::yield_now();
+            }
         }
     };
     let mut served = 0;

@@ -17,8 +17,8 @@ The kernel itself leaves out the requests of smaller orders, by filters on its t
 tracefs, and neither BPF nor debug information.";
 
 const CALLERS_HELP: &str = "\
-A row by code has the function that wants the memory, `<`, its caller, and the
-most frequent flags. \"in all\", \"median\" and \"99 %\" are waits of the requests
+A row by code has the function that wants the memory, two callers behind `<`,
+and the most frequent flags. \"in all\", \"median\" and \"99 %\" are waits of the requests
 that waited. Columns without numbers are left out.
 
 Exit codes: 0 also if there was no request; 69 no root, or no tracefs.

@@ -319,15 +319,8 @@ impl PerCpuLists<'_> {
         let list = &mut self.lists[number.0];
         let order = list.last_order(frames)?;
         let run = list.take_last(frames, pages.div_ceil(1 << order.get()))?;
-        // It wraps only after racing frees that the embedder has ruled out.
-        self.count = self.count.wrapping_sub(run.pages());
+        self.count -= run.pages();
         Some(run)
-    }
-
-    /// Sets the number of pages of lists that are all empty to 0.
-    #[cold]
-    pub(crate) fn forget_count(&mut self) {
-        self.count = 0;
     }
 
     /// Puts a freed block at the head of its list. The caller has marked the block's word as on a per-CPU list.

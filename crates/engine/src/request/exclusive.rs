@@ -14,8 +14,8 @@ const MOST_ZONES: usize = 8;
 /// Exclusive use of one CPU's lists: a value of this type, the owner, keeps their locks for its lifetime.
 ///
 /// A request that the lists can serve takes no lock. A free takes one compare-and-swap, or with
-/// [`crate::OwnersFreeOnce`], for single pages and batches, no atomic read-modify-write. All other callers find the CPU's lists locked: their requests
-/// on this CPU go to the free lists. Requests never wait for an owner: they leave its lists out of their drains, and fail
+/// [`crate::OwnersFreeOnce`], for single pages and batches, no atomic read-modify-write. All other callers find the
+/// CPU's lists locked: their requests on this CPU go to the free lists. Requests never wait for an owner: they leave its lists out of their drains, and fail
 /// with [`AllocError::Busy`] if they find no block.
 ///
 /// **All other drains wait until the owner is dropped or paused.** A long-lived owner must call [`Exclusive::pause`] from
@@ -224,6 +224,9 @@ impl<'a, 'm, P: Platform> Exclusive<'a, 'm, P> {
             return self.free_with_locks(pfn, order);
         }
         zone.reclaim_ownership(index, order)?;
+        if !zone.is_mine(index) {
+            return Err(FreeError::AlreadyFree);
+        }
         zone.put_percpu(&mut *locked.lists, index, order, block_type, Some);
         Ok(())
     }

@@ -59,12 +59,14 @@ pub trait Platform {
     const DETECTS_RACING_FREES: bool = true;
 }
 
-/// The platform `P` of an embedder whose callers never free the same block twice at the same instant. The free of a single page to a
-/// list with room, and batches of an [`crate::Exclusive`], then take the lock of the CPU's lists, and no other atomic operation.
+/// The platform `P` of an embedder whose callers never free the same block twice at the same instant. The free of a
+/// single page to a list with room, and batches of an [`crate::Exclusive`], then take the lock of the CPU's lists, and
+/// no other atomic operation.
 ///
-/// In Linux the page's reference count ensures that: only the caller that drops the last reference frees the page. If two callers do
-/// free one page in these ways at the same instant, both frees may succeed. The page may then be handed out twice, and
-/// the invariants that [`crate::Memory::check`] verifies break; a build with debug assertions panics. Every other free detects that as without this type.
+/// In Linux the page's reference count ensures that: only the caller that drops the last reference frees the page. If
+/// two callers do free one page in these ways at the same instant, both frees may succeed. The page may then be handed
+/// out twice, and the invariants that [`crate::Memory::check`] verifies break; a build with debug assertions panics.
+/// Every other free detects a second one at the same instant, as without this type.
 #[derive(Debug)]
 pub struct OwnersFreeOnce<P>(PhantomData<P>);
 

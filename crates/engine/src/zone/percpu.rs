@@ -313,22 +313,15 @@ impl<'m, P: Platform> Zone<'m, P> {
         let mut guard = self.lock();
         let mut drained = 0;
         let mut number = from;
-        let mut was_empty = false;
         while left > 0 {
             while left > 0
                 && let Some(run) = lists.take_last(&self.frames, number, left)
             {
                 left = left.saturating_sub(run.pages());
                 drained += u64::from(run.pages());
-                was_empty = false;
                 guard.free_drained(run);
             }
             number = lists.next(number);
-            if !P::DETECTS_RACING_FREES && number == from && core::mem::replace(&mut was_empty, true) {
-                // Racing frees, which the embedder has ruled out, made the count wrong: no list has a block.
-                lists.forget_count();
-                break;
-            }
         }
         let stats = &mut guard.state.stats;
         stats.drains += 1;
